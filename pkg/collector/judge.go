@@ -15,17 +15,17 @@ type Judge struct {
 	graph    *graph.Graph
 	view     *snapshot.View
 	behavior func() Behavior
-	// byCoordinates indexes listed objects; see indexByCoordinates. It is built on first
+	// byAddress indexes listed objects; see indexByAddress. It is built on first
 	// use.
-	byCoordinates func() map[coordinates]*object.Object
+	byAddress func() map[object.Address]*object.Object
 }
 
 // NewJudge returns a Judge of the references of g.
 func NewJudge(g *graph.Graph) *Judge {
 	return &Judge{
 		graph: g, view: g.View(),
-		behavior:      sync.OnceValue(func() Behavior { return BehaviorOf(g.Snapshot().Server) }),
-		byCoordinates: sync.OnceValue(func() map[coordinates]*object.Object { return indexByCoordinates(g) }),
+		behavior:  sync.OnceValue(func() Behavior { return BehaviorOf(g.Snapshot().Server) }),
+		byAddress: sync.OnceValue(func() map[object.Address]*object.Object { return indexByAddress(g) }),
 	}
 }
 
@@ -167,7 +167,7 @@ func (j *Judge) judgeByCoordinates(out Judgement, dependent *object.Object, r ob
 		out.Lookup = lookup
 		return unverified(out)
 	case lookup == nil: // a lookup with outcome Absent is newer than any list
-		resident = j.byCoordinates()[coordinatesOf(out.Mapping, c)]
+		resident = j.byAddress()[addressOf(out.Mapping, c)]
 		if contested(out.UIDHolder) || contested(resident) {
 			return unverified(out)
 		}
@@ -240,18 +240,15 @@ func unverified(out Judgement) Judgement {
 	return out
 }
 
-// coordinates locate an object, whatever the API version.
-type coordinates struct{ group, resource, namespace, name string }
-
-func coordinatesOf(m snapshot.Mapping, c snapshot.Coordinates) coordinates {
-	return coordinates{m.Type.Group, m.Type.Resource, c.Namespace, c.Name}
+func addressOf(m snapshot.Mapping, c snapshot.Coordinates) object.Address {
+	return object.Address{Type: m.Type.GroupResource(), Namespace: c.Namespace, Name: c.Name}
 }
 
-// indexByCoordinates indexes the listed objects by coordinates. To stay small, it
-// contains only coordinates of references, in their own or in a served version, that
+// indexByAddress indexes the listed objects by address. To stay small, it
+// contains only addresses of references, in their own or in a served version, that
 // neither a list nor a lookup proves.
-func indexByCoordinates(g *graph.Graph) map[coordinates]*object.Object {
-	out := map[coordinates]*object.Object{}
+func indexByAddress(g *graph.Graph) map[object.Address]*object.Object {
+	out := map[object.Address]*object.Object{}
 	view := g.View()
 	for n := graph.Node(0); g.Object(n) != nil; n++ {
 		o := g.Object(n)
@@ -262,7 +259,7 @@ func indexByCoordinates(g *graph.Graph) map[coordinates]*object.Object {
 			}
 			r, _ = view.WithServedVersion(r)
 			if m, c, ok := view.CoordinatesOf(o.Namespace, r); ok && view.Lookup(c) == nil {
-				out[coordinatesOf(m, c)] = nil
+				out[addressOf(m, c)] = nil
 			}
 		}
 	}
@@ -271,7 +268,7 @@ func indexByCoordinates(g *graph.Graph) map[coordinates]*object.Object {
 	}
 	add := func(i object.Identity, o *object.Object) {
 		if m, ok := view.Map(i.APIVersion, i.Kind); ok {
-			at := coordinates{m.Type.Group, m.Type.Resource, i.Namespace, i.Name}
+			at := object.Address{Type: m.Type.GroupResource(), Namespace: i.Namespace, Name: i.Name}
 			if _, wanted := out[at]; wanted {
 				out[at] = o
 			}

@@ -20,6 +20,13 @@ type Identity struct {
 	UID        types.UID `json:"uid"`
 }
 
+// Address is where an object is, whatever the version of the API that names it and whichever object of that name
+// it is. Namespace is empty for a cluster-scoped type.
+type Address struct {
+	Type            schema.GroupResource
+	Namespace, Name string
+}
+
 // GroupVersionKind parses APIVersion as the collector does: a malformed one becomes the
 // empty group and version (schema.FromAPIVersionAndKind).
 func (i Identity) GroupVersionKind() schema.GroupVersionKind {

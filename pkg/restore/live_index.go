@@ -7,22 +7,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// liveIndex finds the objects of a snapshot by UID and by location.
+// liveIndex finds the objects of a snapshot by UID and by address.
 type liveIndex struct {
-	view       *snapshot.View
-	byUID      map[types.UID]*object.Object
-	byLocation map[location]*object.Object
+	view      *snapshot.View
+	byUID     map[types.UID]*object.Object
+	byAddress map[object.Address]*object.Object
 }
 
-// location identifies an object independently of the API version used for it.
-type location struct{ group, resource, namespace, name string }
-
-func locationOf(t snapshot.Type, i object.Identity) location {
-	return location{t.Group, t.Resource, i.Namespace, i.Name}
+func addressOf(t snapshot.Type, i object.Identity) object.Address {
+	return object.Address{Type: t.GroupResource(), Namespace: i.Namespace, Name: i.Name}
 }
 
 func newLiveIndex(s *snapshot.Snapshot) *liveIndex {
-	l := &liveIndex{view: snapshot.NewView(s), byUID: map[types.UID]*object.Object{}, byLocation: map[location]*object.Object{}}
+	l := &liveIndex{view: snapshot.NewView(s), byUID: map[types.UID]*object.Object{}, byAddress: map[object.Address]*object.Object{}}
 	for i := range s.Lookups {
 		if o := s.Lookups[i].Object; o != nil {
 			l.add(o)
@@ -38,7 +35,7 @@ func (l *liveIndex) add(o *object.Object) {
 	l.byUID[o.UID] = o
 	for _, i := range append([]object.Identity{o.Identity}, o.Aliases...) {
 		if m, ok := l.view.Map(i.APIVersion, i.Kind); ok {
-			l.byLocation[locationOf(m.Type, i)] = o
+			l.byAddress[addressOf(m.Type, i)] = o
 		}
 	}
 }
@@ -50,7 +47,7 @@ func (l *liveIndex) find(kind, name string) (o *object.Object, absent bool) {
 	if !ok {
 		return nil, false
 	}
-	if o = l.byLocation[location{resource: m.Type.Resource, name: name}]; o != nil {
+	if o = l.byAddress[object.Address{Type: m.Type.GroupResource(), Name: name}]; o != nil {
 		return o, false
 	}
 	found := l.view.Lookup(snapshot.Coordinates{APIVersion: "v1", Kind: kind, Name: name})

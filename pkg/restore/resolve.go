@@ -91,17 +91,17 @@ func (p *planner) predicted() *snapshot.Snapshot {
 		}
 		s.Objects = append(s.Objects, o)
 	}
-	created := map[location]bool{}
+	created := map[object.Address]bool{}
 	for _, c := range p.toCreate {
 		s.Objects = append(s.Objects, &object.Object{Identity: c.saved.Object, Owners: c.holder.owners()})
 		if t, why := p.typeOf(c.saved.Object); why == nil {
-			created[locationOf(t, c.saved.Object)] = true
+			created[addressOf(t, c.saved.Object)] = true
 		}
 	}
 	// An object that is created is no longer absent.
 	s.Lookups = slices.DeleteFunc(slices.Clone(p.seen.Lookups), func(l snapshot.Lookup) bool {
 		mapped, ok := p.live.view.Map(l.APIVersion, l.Kind)
-		return ok && l.Outcome == snapshot.Absent && created[location{mapped.Type.Group, mapped.Type.Resource, l.Namespace, l.Name}]
+		return ok && l.Outcome == snapshot.Absent && created[object.Address{Type: mapped.Type.GroupResource(), Namespace: l.Namespace, Name: l.Name}]
 	})
 	s.Normalize()
 	return &s

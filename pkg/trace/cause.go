@@ -16,7 +16,7 @@ import (
 // inquiry finds the causes of deletions.
 type inquiry struct {
 	*Facts
-	byPlace   map[place][]*subject
+	byPlace   map[object.Address][]*subject
 	deletions []*deletion
 	before    *collector.Judge // of the earlier scan; nil without one
 	started   []instant
@@ -39,7 +39,7 @@ func keyOf(r object.Reference) ownerKey {
 }
 
 func newInquiry(f *Facts) *inquiry {
-	q := &inquiry{Facts: f, byPlace: map[place][]*subject{}, linked: map[ownerKey][]*subject{}}
+	q := &inquiry{Facts: f, byPlace: map[object.Address][]*subject{}, linked: map[ownerKey][]*subject{}}
 	if f.scan != nil {
 		q.before = collector.NewJudge(graph.New(f.scan))
 	}
@@ -118,7 +118,7 @@ func own(d *deletion) {
 
 // contents finds the Namespace whose deletion took along one of its objects.
 func (q *inquiry) contents(d *deletion) {
-	if of := q.lastDeletion(place{GroupResource: namespaces, name: d.Namespace}, d); of != nil {
+	if of := q.lastDeletion(object.Address{Type: namespaces, Name: d.Namespace}, d); of != nil {
 		d.candidates = []*deletion{of}
 		// What was there before the deletion of the Namespace, and is deleted now, is of this Namespace: it has to be empty before
 		// another one of the name can be.
@@ -164,7 +164,7 @@ const quarantine = 2 * time.Minute
 
 // podOfNode finds the Node whose deletion took along a Pod.
 func (q *inquiry) podOfNode(d *deletion) {
-	of := q.lastDeletion(place{GroupResource: nodes, name: d.node}, d)
+	of := q.lastDeletion(object.Address{Type: nodes, Name: d.node}, d)
 	if d.decide = own; of != nil {
 		d.candidates = []*deletion{of}
 		if d.when.us-of.when.us > quarantine.Microseconds() || !d.existedBefore(of.when) {
@@ -176,7 +176,7 @@ func (q *inquiry) podOfNode(d *deletion) {
 
 // lastDeletion returns the deletion of what had a name last, before something else was deleted because of
 // it; nil if that is not certain: if the log shows that another object had the name in between.
-func (q *inquiry) lastDeletion(at place, then *deletion) *deletion {
+func (q *inquiry) lastDeletion(at object.Address, then *deletion) *deletion {
 	named := q.byPlace[at]
 	if len(named) > manyNames {
 		return nil
@@ -195,7 +195,7 @@ func (q *inquiry) lastDeletion(at place, then *deletion) *deletion {
 		return nil
 	}
 	if last == nil || last.several || last.when.before(then.start(last.when.file)) ||
-		at.GroupResource == namespaces && anyBetween(q.created[at.name], last.when.add(tolerance), then.when) ||
+		at.Type == namespaces && anyBetween(q.created[at.Name], last.when.add(tolerance), then.when) ||
 		createdBetween(named, last.when, then.when) {
 		return nil
 	}
@@ -215,8 +215,8 @@ func (q *inquiry) infer() {
 		if s.deletion != nil || !s.real || len(s.sightings) == 0 && s.created == 0 && !s.gone.known() || s.several {
 			continue
 		}
-		of := q.nextDeletion(place{GroupResource: namespaces, name: s.Namespace}, s)
-		definition := q.nextDeletion(place{GroupResource: definitions, name: s.resource.String()}, s)
+		of := q.nextDeletion(object.Address{Type: namespaces, Name: s.Namespace}, s)
+		definition := q.nextDeletion(object.Address{Type: definitions, Name: s.resource.String()}, s)
 		if definition != nil && s.resource.Group != "" && (of == nil || s.Namespace == "" || definition.when.us < of.when.us) {
 			q.inferred(s, definition, reason.DefinitionDeleted.Of(definition.as()))
 			continue
@@ -224,7 +224,7 @@ func (q *inquiry) infer() {
 		if of == nil || s.Namespace == "" {
 			continue
 		}
-		emptied := slices.Concat(q.emptied[place{namespace: s.Namespace}], q.emptied[place{s.resource, s.Namespace, ""}])
+		emptied := slices.Concat(q.emptied[object.Address{Namespace: s.Namespace}], q.emptied[object.Address{Type: s.resource, Namespace: s.Namespace}])
 		if slices.ContainsFunc(emptied, func(t instant) bool { return t.us >= of.when.us }) {
 			q.inferred(s, of, reason.NamespaceDeleted.Of(of.as()))
 		}
@@ -233,7 +233,7 @@ func (q *inquiry) infer() {
 
 // nextDeletion returns the first deletion of what had a name, after an object was seen. If only its end was seen, it is
 // the last one before that.
-func (q *inquiry) nextDeletion(at place, s *subject) *deletion {
+func (q *inquiry) nextDeletion(at object.Address, s *subject) *deletion {
 	if len(s.sightings) == 0 && s.created == 0 {
 		return q.lastDeletion(at, &deletion{subject: s, when: s.gone})
 	}

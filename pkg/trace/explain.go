@@ -68,7 +68,7 @@ func (d *deletion) circumstances(q *inquiry) {
 	if !d.cascade.Unexplained {
 		return
 	}
-	if of := q.lastDeletion(place{GroupResource: namespaces, name: d.Namespace}, d); of != nil && d.Namespace != "" {
+	if of := q.lastDeletion(object.Address{Type: namespaces, Name: d.Namespace}, d); of != nil && d.Namespace != "" {
 		d.also = append(d.also, reason.NamespaceWasTerminating.Of(of.as()))
 	}
 }

@@ -36,14 +36,14 @@ type Facts struct {
 
 	// Of requests and lines that do not tell the UID.
 	nameless []nameless
-	written  map[place]write // the last update or patch, which the log does not show
+	written  map[object.Address]write // the last update or patch, which the log does not show
 
 	owners      map[types.UID][]object.Reference // the last lists, by the UID of the first owner: objects share them
 	created     map[string][]instant             // creates by namespace; sorted once everything is read
 	collections []*cascade
 	// emptied is when the namespace controller asked for the contents of a namespace without the log showing what
 	// they were, by type, and when it found nothing left, without a type.
-	emptied map[place][]instant
+	emptied map[object.Address][]instant
 
 	requests, lines int
 	log             []Line               // but for those that the collector looks at an object
@@ -54,8 +54,8 @@ type Facts struct {
 
 // nameless is a request or a line about what had a name then: a create, if it has neither of these.
 type nameless struct {
-	at      place  // of a line, once the types are known
-	version string // of the API of a request
+	at      object.Address // of a line, once the types are known
+	version string         // of the API of a request
 	when    instant
 	asked   *asked
 	line    *Line
@@ -66,13 +66,7 @@ func (n *nameless) identity() object.Identity {
 	if n.line != nil {
 		return n.line.Object
 	}
-	return object.Identity{APIVersion: schema.GroupVersion{Group: n.at.Group, Version: n.version}.String(), Namespace: n.at.namespace, Name: n.at.name}
-}
-
-// place is where objects are that have one name, one after the other.
-type place struct {
-	schema.GroupResource
-	namespace, name string
+	return object.Identity{APIVersion: schema.GroupVersion{Group: n.at.Type.Group, Version: n.version}.String(), Namespace: n.at.Namespace, Name: n.at.Name}
 }
 
 // subject is one object, as far as the evidence tells it from others of its name. A log may have millions, few of
@@ -114,8 +108,10 @@ func (s *subject) own() *fate {
 	return s.fate
 }
 
-// place is where it is. Its resource and namespace are known once everything is read.
-func (s *subject) place() place { return place{s.resource, s.Namespace, s.Name} }
+// address is where it is. Its resource and namespace are known once everything is read.
+func (s *subject) address() object.Address {
+	return object.Address{Type: s.resource, Namespace: s.Namespace, Name: s.Name}
+}
 
 // sighting is what the server said of the metadata of an object at a time.
 type sighting struct {
@@ -189,7 +185,7 @@ const (
 func NewFacts(before *snapshot.Snapshot) *Facts {
 	f := &Facts{
 		files: map[string]int32{}, types: newTypes(before), scan: before, seed: maphash.MakeSeed(), taken: map[uint64]bool{},
-		actors: map[string]*Deleter{}, byUID: map[types.UID]*subject{}, written: map[place]write{}, created: map[string][]instant{}, owners: map[types.UID][]object.Reference{}, emptied: map[place][]instant{},
+		actors: map[string]*Deleter{}, byUID: map[types.UID]*subject{}, written: map[object.Address]write{}, created: map[string][]instant{}, owners: map[types.UID][]object.Reference{}, emptied: map[object.Address][]instant{},
 		looked: map[types.UID]*looks{}, kept: map[[2]types.UID]int{},
 	}
 	if before == nil {
@@ -330,7 +326,7 @@ func (f *Facts) Request(r *Request) {
 		return
 	case "finalize": // the namespace controller's last write; others who finalize may leave contents behind
 		if f.actor(&r.User).Role == RoleNamespace && r.Result == Done {
-			f.emptied[place{namespace: r.Target.Name}] = append(f.emptied[place{namespace: r.Target.Name}], when)
+			f.emptied[object.Address{Namespace: r.Target.Name}] = append(f.emptied[object.Address{Namespace: r.Target.Name}], when)
 		}
 		return
 	default: // has an object of another kind with the same UID
@@ -399,7 +395,7 @@ func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
 	if creates {
 		f.created[id.Namespace] = append(f.created[id.Namespace], when)
 	}
-	switch at := (place{gr, id.Namespace, id.Name}); {
+	switch at := (object.Address{Type: gr, Namespace: id.Namespace, Name: id.Name}); {
 	case s != nil || id.Name == "" || r.Target.Subresource != "":
 	case creates:
 		f.nameless = append(f.nameless, nameless{at: at, version: r.Target.Version, when: when})
@@ -408,7 +404,7 @@ func (f *Facts) writes(r *Request, gr schema.GroupResource, when instant) {
 	}
 }
 
-// holds takes that a log has the whole of an object at a place.
+// holds takes that a log has the whole of an object at an address.
 func (s *subject) holds(o *Seen, r *Request, when instant) {
 	w := wholeAt{when.us, r.Place.Offset, when.file, wholeAfter}
 	switch {
@@ -476,7 +472,7 @@ func (f *Facts) asks(r *Request, gr schema.GroupResource, when instant, verb str
 	case s != nil:
 		s.own().asked = append(s.asked, a)
 	case id.Name != "":
-		f.nameless = append(f.nameless, nameless{at: place{gr, id.Namespace, id.Name}, version: r.Target.Version, when: when, asked: &a})
+		f.nameless = append(f.nameless, nameless{at: object.Address{Type: gr, Namespace: id.Namespace, Name: id.Name}, version: r.Target.Version, when: when, asked: &a})
 	}
 }
 
@@ -504,7 +500,7 @@ func (f *Facts) collection(r *Request, gr schema.GroupResource, when instant) {
 	}
 	f.collections = append(f.collections, a.collection)
 	if a.collection.By.Role == RoleNamespace && !a.collection.listed {
-		at := place{gr, r.Target.Namespace, ""}
+		at := object.Address{Type: gr, Namespace: r.Target.Namespace, Name: ""}
 		f.emptied[at] = append(f.emptied[at], when)
 	}
 }
@@ -544,7 +540,7 @@ func (q *inquiry) takeLines() {
 			}
 			continue
 		case l.Object.UID == "" && l.Object.Name == "": // all in a namespace
-			at := place{namespace: l.Object.Namespace}
+			at := object.Address{Namespace: l.Object.Namespace}
 			q.emptied[at] = append(q.emptied[at], when)
 			continue
 		case l.Object.UID == "":

@@ -23,13 +23,13 @@ func (q *inquiry) arrange() {
 	for _, times := range q.created {
 		slices.SortFunc(times, instant.compare)
 	}
-	named := map[place]bool{} // where it matters what else had the name
+	named := map[object.Address]bool{} // where it matters what else had the name
 	for _, s := range slices.Clone(q.subjects) {
 		slices.SortStableFunc(s.sightings, func(a, b sighting) int { return a.when.compare(b.when) })
 		if q.types.place(s); s.real && s.Namespace != "" {
 			q.types.namespaced[s.resource] = true
 		}
-		named[s.place()] = named[s.place()] || s.fate != &nothingMore
+		named[s.address()] = named[s.address()] || s.fate != &nothingMore
 		for _, l := range s.lines {
 			named[q.types.at(l.Owner)], named[q.types.at(inNamespace(l.Owner, s.Namespace))] = true, true
 		}
@@ -55,14 +55,14 @@ func (q *inquiry) arrange() {
 		if q.types.place(s); !s.real && !q.types.namespaced[s.resource] {
 			s.Namespace = ""
 		}
-		if at := s.place(); named[at] || at.GroupResource == namespaces || at.GroupResource == nodes || at.GroupResource == definitions {
+		if at := s.address(); named[at] || at.Type == namespaces || at.Type == nodes || at.Type == definitions {
 			q.byPlace[at] = append(q.byPlace[at], s)
 		}
 	}
 	slices.SortStableFunc(q.nameless, func(a, b nameless) int { return a.when.compare(b.when) })
 	for i := range q.nameless { // first the creates, which tell objects of one name apart
 		n := &q.nameless[i]
-		within := named[place{GroupResource: namespaces, name: n.at.namespace}] || n.at.Group != "" && named[place{GroupResource: definitions, name: n.at.GroupResource.String()}]
+		within := named[object.Address{Type: namespaces, Name: n.at.Namespace}] || n.at.Type.Group != "" && named[object.Address{Type: definitions, Name: n.at.Type.String()}]
 		if n.line == nil && n.asked == nil && (named[n.at] || within) {
 			var s *subject
 			if of := q.byPlace[n.at]; len(of) == 1 && !of[0].start(n.when.file).known() {
@@ -130,7 +130,7 @@ func (s *subject) start(file int32) instant { return instant{s.created, file} }
 
 // unnamed adds an object whose UID no file has.
 func (q *inquiry) unnamed(n *nameless) *subject {
-	s := &subject{Identity: n.identity(), resource: n.at.GroupResource, real: true, fate: &nothingMore}
+	s := &subject{Identity: n.identity(), resource: n.at.Type, real: true, fate: &nothingMore}
 	s.UID = ""
 	q.types.place(s)
 	q.subjects, q.byPlace[n.at] = append(q.subjects, s), append(q.byPlace[n.at], s)

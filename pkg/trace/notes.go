@@ -128,10 +128,10 @@ func (q *inquiry) freedFrom(owner types.UID) (out []object.Identity) {
 // name or the UID.
 func (q *inquiry) mayHaveDeleted(c *cascade, of Question, known []*subject) bool {
 	if len(known) > 0 {
-		return slices.ContainsFunc(known, func(s *subject) bool { return c.mayBeIn(s.place(), s) })
+		return slices.ContainsFunc(known, func(s *subject) bool { return c.mayBeIn(s.address(), s) })
 	}
 	return of.UID == "" && slices.ContainsFunc(snapshot.Find(q.types.all(), of.Type), func(t snapshot.Type) bool {
-		return c.mayBeIn(place{t.GroupResource(), of.Namespace, of.Name}, nil)
+		return c.mayBeIn(object.Address{Type: t.GroupResource(), Namespace: of.Namespace, Name: of.Name}, nil)
 	})
 }
 
@@ -146,14 +146,14 @@ func (c *cascade) asReason() reason.Reason {
 
 // mayBeIn reports whether an object may be among those that a collection deleted, unless a file shows what was in it. s is nil if nothing else
 // is known of the object.
-func (c *cascade) mayBeIn(at place, s *subject) bool {
-	if c.listed || c.Collection.Resource != at.GroupResource.String() || c.Collection.Namespace != "" && c.Collection.Namespace != at.namespace {
+func (c *cascade) mayBeIn(at object.Address, s *subject) bool {
+	if c.listed || c.Collection.Resource != at.Type.String() || c.Collection.Namespace != "" && c.Collection.Namespace != at.Namespace {
 		return false
 	}
 	// A selector that the server took is well-formed.
 	if of, err := fields.ParseSelector(c.Collection.FieldSelector); err == nil {
 		for _, r := range of.Requirements() {
-			is := map[string]string{"metadata.name": at.name, "metadata.namespace": at.namespace}[r.Field]
+			is := map[string]string{"metadata.name": at.Name, "metadata.namespace": at.Namespace}[r.Field]
 			if is != "" && (is == r.Value) == (r.Operator == "!=") {
 				return false
 			}

@@ -130,7 +130,7 @@ func (q *inquiry) doubtOf(d, of *deletion, r object.Reference, is link) reason.B
 func (q *inquiry) unseenWrite(d *deletion) (found *write) {
 	last, seen := d.lastSighting(d.when)
 	unseen := d.unseen
-	if named, ok := q.written[d.place()]; ok {
+	if named, ok := q.written[d.address()]; ok {
 		unseen = append(slices.Clone(unseen), named)
 	}
 	for i := range unseen {
@@ -222,7 +222,7 @@ func (q *inquiry) ownersDeletion(d *deletion, r object.Reference) (of *deletion,
 	}
 	gr := q.types.resource(r.GroupVersionKind())
 	for _, namespace := range slices.Compact([]string{d.Namespace, ""}) {
-		named := q.byPlace[place{gr, namespace, r.Name}]
+		named := q.byPlace[object.Address{Type: gr, Namespace: namespace, Name: r.Name}]
 		if len(named) > manyNames {
 			return nil, true
 		}

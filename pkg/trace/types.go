@@ -91,12 +91,12 @@ func (t *typeMap) resource(gvk schema.GroupVersionKind) schema.GroupResource {
 }
 
 // at returns where an object is.
-func (t *typeMap) at(i object.Identity) place {
+func (t *typeMap) at(i object.Identity) object.Address {
 	gr := t.resource(i.GroupVersionKind())
 	if i.Namespace != "" {
 		t.namespaced[gr] = true
 	}
-	return place{gr, i.Namespace, i.Name}
+	return object.Address{Type: gr, Namespace: i.Namespace, Name: i.Name}
 }
 
 // place completes the type of a subject.
