@@ -37,9 +37,10 @@ func (c *Creator) Create(ctx context.Context, at object.Identity, body json.RawM
 	if err != nil {
 		return nil, client.NewRequestError("create", at, snapshot.Unverified, err)
 	}
-	ctx, over := outlasting(ctx)
+	run := ctx
+	ctx, over := outlasting(run)
 	defer over()
-	raw, err := c.sendRetrying(ctx, func() *rest.Request {
+	raw, err := c.sendRetrying(ctx, run, func() *rest.Request {
 		r := client.SetPath(c.client.REST.Post(), client.Query{Type: q.Type, Namespace: at.Namespace}).SetHeader("Content-Type", "application/json").
 			Param("fieldManager", c.manager(at)).Body([]byte(body))
 		if c.dryRun {

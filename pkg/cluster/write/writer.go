@@ -53,13 +53,14 @@ func NewWithMapper(c *client.Client, seen *snapshot.Snapshot, m *snapshot.Mapper
 // an object with only the garbage collector's finalizers may take several writes, each bound to
 // the state after the one before.
 func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error) {
-	ctx, over := outlasting(ctx)
+	run := ctx
+	ctx, over := outlasting(run)
 	defer over()
-	left, err := w.delete(ctx, o, policy, grace)
+	left, err := w.delete(ctx, run, o, policy, grace)
 	var failed *client.RequestError
 	if errors.As(err, &failed) && failed.Reason == snapshot.Conflict && policy == metav1.DeletePropagationBackground && !w.dryRun &&
 		len(o.Finalizers) > 0 && len(o.ForeignFinalizers()) == 0 {
-		return w.deleteWithoutFinalizers(ctx, o, grace)
+		return w.deleteWithoutFinalizers(ctx, run, o, grace)
 	}
 	return left, err
 }
@@ -68,24 +69,24 @@ func (w *Writer) Delete(ctx context.Context, o *object.Object, policy metav1.Del
 // A server asked to do both at once, bound to a resourceVersion, loses that version and returns a
 // conflict although nothing changed (registry.Store.Delete, seen in 1.36). If something did
 // change, the first patch is a conflict, too.
-func (w *Writer) deleteWithoutFinalizers(ctx context.Context, o *object.Object, grace *int64) (*object.Object, error) {
+func (w *Writer) deleteWithoutFinalizers(ctx, run context.Context, o *object.Object, grace *int64) (*object.Object, error) {
 	for _, f := range o.Finalizers {
-		left, err := w.patch(ctx, o, object.Change{RemoveFinalizer: f})
+		left, err := w.patch(ctx, run, o, object.Change{RemoveFinalizer: f})
 		if err != nil || left == nil {
 			return nil, err
 		}
 		o = left
 	}
-	return w.delete(ctx, o, metav1.DeletePropagationBackground, grace)
+	return w.delete(ctx, run, o, metav1.DeletePropagationBackground, grace)
 }
 
 // maxDeleteAttempts limits how often a DELETE is sent for an object that an earlier one left
 // terminating.
 const maxDeleteAttempts = 3
 
-func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error) {
+func (w *Writer) delete(ctx, run context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (*object.Object, error) {
 	for tries := 1; ; tries++ {
-		left, marked, err := w.deleteOnce(ctx, o, policy, grace)
+		left, marked, err := w.deleteOnce(ctx, run, o, policy, grace)
 		if marked == nil || tries == maxDeleteAttempts || ctx.Err() != nil {
 			return left, err
 		}
@@ -95,7 +96,7 @@ func (w *Writer) delete(ctx context.Context, o *object.Object, policy metav1.Del
 
 // deleteOnce sends a DELETE and retries it if its answer was lost. marked is the object if it is
 // terminating now and nothing blocks it, so that another DELETE would complete the deletion.
-func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (left, marked *object.Object, err error) {
+func (w *Writer) deleteOnce(ctx, run context.Context, o *object.Object, policy metav1.DeletionPropagation, grace *int64) (left, marked *object.Object, err error) {
 	options := metav1.DeleteOptions{
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
 		Preconditions:     &metav1.Preconditions{UID: &o.UID, ResourceVersion: &o.ResourceVersion},
@@ -109,7 +110,7 @@ func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1
 		return nil, nil, client.NewRequestError("delete", o.Identity, snapshot.Refused, err)
 	}
 	sent := 0
-	left, err = w.send(ctx, "delete", o, func() *rest.Request {
+	left, err = w.send(ctx, run, "delete", o, func() *rest.Request {
 		sent++
 		return w.client.REST.Delete().SetHeader("Content-Type", "application/json").Body(body)
 	})
@@ -133,17 +134,18 @@ func (w *Writer) deleteOnce(ctx context.Context, o *object.Object, policy metav1
 // Patch applies a change to the object in exactly the given state and returns what is left of it,
 // nil if the change completed its deletion. An empty change verifies the right to patch.
 func (w *Writer) Patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
-	ctx, over := outlasting(ctx)
+	run := ctx
+	ctx, over := outlasting(run)
 	defer over()
-	return w.patch(ctx, o, c)
+	return w.patch(ctx, run, o, c)
 }
 
-func (w *Writer) patch(ctx context.Context, o *object.Object, c object.Change) (*object.Object, error) {
+func (w *Writer) patch(ctx, run context.Context, o *object.Object, c object.Change) (*object.Object, error) {
 	body, err := patchOf(o, c)
 	if err != nil {
 		return nil, client.NewRequestError("patch", o.Identity, snapshot.Refused, err)
 	}
-	left, err := w.send(ctx, "patch", o, func() *rest.Request {
+	left, err := w.send(ctx, run, "patch", o, func() *rest.Request {
 		r := w.client.REST.Patch(types.JSONPatchType).Body(body)
 		if w.dryRun {
 			r = r.Param("dryRun", metav1.DryRunAll)
@@ -178,7 +180,7 @@ var (
 
 // send sends a write about o and returns what is left of o. Only a 404 that names the object, of a
 // type that can be listed, means gone.
-func (w *Writer) send(ctx context.Context, verb string, o *object.Object, request func() *rest.Request) (*object.Object, error) {
+func (w *Writer) send(ctx, run context.Context, verb string, o *object.Object, request func() *rest.Request) (*object.Object, error) {
 	if o.UID == "" || o.ResourceVersion == "" {
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unverified, errNoPrecondition)
 	}
@@ -186,7 +188,7 @@ func (w *Writer) send(ctx context.Context, verb string, o *object.Object, reques
 	if err != nil {
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unverified, err)
 	}
-	raw, err := w.sendRetrying(ctx, func() *rest.Request { return client.SetPath(request(), q) })
+	raw, err := w.sendRetrying(ctx, run, func() *rest.Request { return client.SetPath(request(), q) })
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.TimedOut, errUnanswered)
@@ -237,7 +239,7 @@ const writeGrace = 10 * time.Second
 // outlasting returns a context for one write. It ends writeGrace after ctx, so that the answer to a
 // write in flight is still received. The caller must call the returned function.
 func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	out, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), runKey{}, ctx))
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(writeGrace, cancel) })
 	return out, func() {
 		stop()
@@ -245,19 +247,17 @@ func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// runKey is the context key of the context of the run: when that has ended, no new request may start.
-type runKey struct{}
-
-// sendRetrying sends the request, retries temporary errors within Options.Timeout, and returns the
-// answer. What admission refuses is the answer to a dry run. The context is one of outlasting.
-func (w *Writer) sendRetrying(ctx context.Context, request func() *rest.Request) (raw []byte, err error) {
+// sendRetrying sends the request, retries temporary errors within Config.Timeout, and returns the
+// answer. What admission refuses is the answer to a dry run. ctx outlasts the context of the run:
+// when that has ended, no new request starts.
+func (w *Writer) sendRetrying(ctx, run context.Context, request func() *rest.Request) (raw []byte, err error) {
 	ctx, cancel := w.client.WithTimeout(ctx)
 	defer cancel()
 	again := func(err error) bool {
 		_, _, refused := client.RefusedByAdmission(err)
 		return ctx.Err() == nil && isTemporary(err) && !(w.dryRun && refused)
 	}
-	err = client.Retry(ctx.Value(runKey{}).(context.Context), writeBackoff, again, func() error {
+	err = client.Retry(run, writeBackoff, again, func() error {
 		raw, err = w.client.Send(ctx, request().SetHeader("Accept", client.AcceptObject).MaxRetries(maxWriteRetryAfter))
 		return err
 	})
