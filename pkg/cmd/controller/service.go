@@ -152,7 +152,13 @@ func (s *service) collect(ctx context.Context, live *client.Client) error {
 	s.metrics.observe(m)
 	defer s.metrics.observe(nil) // the next one needs its memory
 	s.log.note("collecting garbage until interrupted")
+	looked := make(chan struct{})
+	defer func() {
+		cancel(nil)
+		<-looked
+	}()
 	go func() {
+		defer close(looked)
 		for running.Err() == nil {
 			if client.Wait(running, ownCollectorInterval) != nil {
 				return
