@@ -87,7 +87,7 @@ var table = map[string]allowed{
 	"pkg/output/html":             {own: "audit collector explain graph object output/auditreport output/escape output/explainview output/planview output/tree plan plugin repair"},
 	"pkg/output/markdown":         {own: "output/table output/wrap"},
 	"pkg/output/overviewview":     {own: "audit collector object output/auditreport output/color output/escape output/wording overview terminating"},
-	"pkg/output/planview":         {own: "collector event object output/color output/escape output/table output/wording plan reason simulate"},
+	"pkg/output/planview":         {own: "collector event object output/color output/escape output/table output/wording output/wrap plan reason simulate"},
 	"pkg/output/prometheus":       {own: "audit output/escape snapshot terminating"},
 	"pkg/output/sarif":            {own: "audit object output/escape snapshot"},
 	"pkg/output/structured":       {own: "object output/escape", other: "github.com/spf13/pflag k8s.io/cli-runtime"},

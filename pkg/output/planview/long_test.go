@@ -56,7 +56,7 @@ blocked  shop         Secret/import               is blocked by Pod/import-x, wh
 func TestLongPreviewHidesNothingThatMustBeSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := DrawBusy(t)
-		p := plan.New(collector.NewJudge(graph.New(s)), plan.CollectOptions(nil))
+		p := plan.New(collector.NewJudge(graph.New(s)), plan.CollectPurpose(nil))
 		limit := rapid.IntRange(1, 10).Draw(t, "limit")
 		var out strings.Builder
 		left, err := planview.Preview(&out, p, limit, color.New(color.Never, false, false))

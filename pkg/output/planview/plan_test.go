@@ -26,7 +26,7 @@ func made(objects []object.Object, parts ...Part) *plan.Plan {
 		),
 		Listing(objects...),
 	}, parts...)
-	return plan.New(collector.NewJudge(graph.New(New(all...))), plan.CollectOptions(nil))
+	return plan.New(collector.NewJudge(graph.New(New(all...))), plan.CollectPurpose(nil))
 }
 
 func claim(at string, with ...Option) object.Object {

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
@@ -109,18 +110,14 @@ func (p *Progress) rate(elapsed time.Duration) string {
 	return wording.Thousands(int(perSecond)) + "/s"
 }
 
-// cut returns s in at most width columns. A character that may be wide counts as two, as a
-// line that is too long would wrap.
+// cut returns s in at most width columns; 0 is no limit.
 func cut(s string, width int) string {
 	used, end := 0, 0 // end is where an ellipsis would still fit
 	for i, r := range s {
 		if used < width {
 			end = i
 		}
-		used++
-		if r >= 0x1100 && r <= 0x115f || r >= 0x2e80 {
-			used++
-		}
+		used += wrap.Width(string(r))
 		if width > 0 && used > width {
 			return s[:end] + "…"
 		}

@@ -52,7 +52,7 @@ func shown(t *rapid.T, p *plan.Plan, limit int) (objects []string, more int) {
 
 func TestPreviewShowsEveryStepOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := plan.New(collector.NewJudge(graph.New(Draw(t))), plan.CollectOptions(nil))
+		p := plan.New(collector.NewJudge(graph.New(Draw(t))), plan.CollectPurpose(nil))
 		var want []string
 		own, ends := map[object.Identity]bool{}, map[object.Identity]bool{}
 		for _, s := range p.Steps {
