@@ -5,22 +5,18 @@ package sarif
 type log struct {
 	Schema  string `json:"$schema"`
 	Version string `json:"version"`
-	Runs    []run  `json:"runs"`
-}
-
-type run struct {
-	Tool struct {
-		Driver driver `json:"driver"`
-	} `json:"tool"`
-	Invocations []invocation `json:"invocations"`
-	Results     []result     `json:"results"`
-}
-
-type driver struct {
-	Name           string       `json:"name"`
-	Version        string       `json:"version,omitempty"`
-	InformationURI string       `json:"informationUri"`
-	Rules          []descriptor `json:"rules"`
+	Runs    [1]struct {
+		Tool struct {
+			Driver struct {
+				Name           string       `json:"name"`
+				Version        string       `json:"version,omitempty"`
+				InformationURI string       `json:"informationUri"`
+				Rules          []descriptor `json:"rules"`
+			} `json:"driver"`
+		} `json:"tool"`
+		Invocations [1]invocation `json:"invocations"`
+		Results     []result      `json:"results"`
+	} `json:"runs"`
 }
 
 type descriptor struct {
@@ -65,13 +61,11 @@ type location struct {
 			StartLine int `json:"startLine"`
 		} `json:"region"`
 	} `json:"physicalLocation"`
-	LogicalLocations []logicalLocation `json:"logicalLocations"`
-}
-
-type logicalLocation struct {
-	Name               string `json:"name"`
-	FullyQualifiedName string `json:"fullyQualifiedName"`
-	Kind               string `json:"kind"`
+	LogicalLocations [1]struct {
+		Name               string `json:"name"`
+		FullyQualifiedName string `json:"fullyQualifiedName"`
+		Kind               string `json:"kind"`
+	} `json:"logicalLocations"`
 }
 
 // properties are fields of the JSON report for which SARIF has no element.

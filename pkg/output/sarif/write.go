@@ -29,8 +29,12 @@ const (
 // Write writes the report. rules are the rules that it may name. version is that of this
 // program; it may be empty.
 func Write(w io.Writer, r *audit.Report, rules []audit.Rule, version string) error {
-	only := run{Invocations: []invocation{invoked(r.Gaps)}, Results: []result{}}
-	only.Tool.Driver = driver{Name: "kubectl-gc", Version: version, InformationURI: repository, Rules: descriptors(rules)}
+	document := log{Schema: schema, Version: "2.1.0"}
+	run := &document.Runs[0]
+	driver := &run.Tool.Driver
+	driver.Name, driver.Version, driver.InformationURI, driver.Rules = "kubectl-gc", version, repository, descriptors(rules)
+	run.Invocations[0] = invoked(r.Gaps)
+	run.Results = []result{}
 	index := map[string]int{}
 	for i, rule := range rules {
 		index[rule.ID] = i
@@ -40,13 +44,13 @@ func Write(w io.Writer, r *audit.Report, rules []audit.Rule, version string) err
 		if !known {
 			return fmt.Errorf("describe finding: no rule %q", f.Rule)
 		}
-		only.Results = append(only.Results, resultOf(f, i))
+		run.Results = append(run.Results, resultOf(f, i))
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(log{Schema: schema, Version: "2.1.0", Runs: []run{only}}); err != nil {
+	if err := encoder.Encode(document); err != nil {
 		return fmt.Errorf("encode SARIF: %w", err)
 	}
 	_, err := w.Write(escape.JSON(out.Bytes()))
@@ -142,9 +146,8 @@ func locationOf(cluster string, o object.Identity) location {
 	var out location
 	out.PhysicalLocation.ArtifactLocation.URI = pathOf(cluster, o)
 	out.PhysicalLocation.Region.StartLine = 1
-	out.LogicalLocations = []logicalLocation{{
-		Name: escape.Short(o.Name, maxText), FullyQualifiedName: escape.Short(name, maxText), Kind: "resource",
-	}}
+	logical := &out.LogicalLocations[0]
+	logical.Name, logical.FullyQualifiedName, logical.Kind = escape.Short(o.Name, maxText), escape.Short(name, maxText), "resource"
 	return out
 }
 
