@@ -59,7 +59,7 @@ type Finding struct {
 	Nondeterministic reason.Reason
 	// Evidence is what a later read of the object showed; nil if there was none.
 	Evidence reason.Reason
-	Fix      Fix
+	Fix      repair.Fix
 	Members  []object.Identity // of a cycle; sorted
 	// Cause is what other findings may share; nil if that is the owner that Reference names, or nothing.
 	Cause *SharedCause
@@ -94,7 +94,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Effect           reason.Nested     `json:"effect"`
 		Nondeterministic reason.Nested     `json:"nondeterministic,omitzero"`
 		Evidence         reason.Nested     `json:"evidence,omitzero"`
-		Fix              Fix               `json:"fix"`
+		Fix              repair.Fix        `json:"fix"`
 		Members          []object.Identity `json:"members"`
 	}{
 		f.Cluster, f.Rule, f.Severity, f.Object, f.Reference, f.Verdict, f.Consequence, found,
@@ -170,10 +170,7 @@ func severityOf(v collector.Verdict, c collector.Consequence) Severity {
 	return Info
 }
 
-// Fix is what repairs a finding.
-type Fix = repair.Fix
-
-// The fixes.
+// What repairs a finding.
 const (
 	Unlink        = repair.Unlink
 	Relink        = repair.Relink

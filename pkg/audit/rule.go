@@ -74,7 +74,7 @@ type objectContext struct {
 }
 
 // finding returns a finding about the i-th reference.
-func (o objectContext) finding(i int, found reason.Brief, fix Fix) Finding {
+func (o objectContext) finding(i int, found reason.Brief, fix repair.Fix) Finding {
 	consequence := o.assessment.ConsequenceFor(o.object.Owners[i].UID, o.judgements[i].Verdict)
 	return Finding{
 		Severity:    severityOf(o.judgements[i].Verdict, consequence),

@@ -22,7 +22,7 @@ func pass(o *MutatingOptions) Job {
 	return Job{
 		Options: o,
 		Plan: func(_ context.Context, seen Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-			return plan.New(seen.Judge, plan.CollectOptions(accepted)), nil
+			return plan.New(seen.Judge, plan.CollectPurpose(accepted)), nil
 		},
 	}
 }

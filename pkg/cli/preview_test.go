@@ -52,7 +52,7 @@ func TestALongPreviewOnATerminalCountsTheKinds(t *testing.T) {
 	for i := range 100 {
 		parts = append(parts, st.Listing(st.Secret(fmt.Sprintf("a/x%02d", i), st.OwnedBy(st.Node("gone")))))
 	}
-	p := plan.New(collector.NewJudge(graph.New(st.New(parts...))), plan.CollectOptions(nil))
+	p := plan.New(collector.NewJudge(graph.New(st.New(parts...))), plan.CollectPurpose(nil))
 	for height, cut := range map[int]bool{49: true, 50: false} {
 		options, _, _ := offline(t)
 		out := &bytes.Buffer{}

@@ -188,7 +188,7 @@ func (c *controller) collect(ctx context.Context, r *Round, changes monitor.Chan
 	if changes.Decidable == nil {
 		c.left = newLeftOut()
 	}
-	options := plan.CollectOptions(c.options.Accepted)
+	options := plan.CollectPurpose(c.options.Accepted)
 	options.Bounds.Within = c.within(judge.Graph(), changes.Decidable)
 	planned, err := c.planWithin(judge, options)
 	if err != nil {

@@ -228,7 +228,7 @@ func (c *Collector) plan(ctx context.Context) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.New(collector.NewJudge(graph.New(s)), plan.CollectOptions(nil)), nil
+	return plan.New(collector.NewJudge(graph.New(s)), plan.CollectPurpose(nil)), nil
 }
 
 // Stop stops the Collector and waits until it has ended. A write in flight is completed.

@@ -153,3 +153,7 @@ type Right struct {
 	Verb    string     // as in kubectl auth can-i
 	Objects []Identity // never empty
 }
+
+// Columns are what the API server prints of an object, as in kubectl get. Each may be empty: not every type has
+// every column.
+type Columns struct{ Ready, Status, Age string }

@@ -20,7 +20,7 @@ import (
 var noMetrics = Undiscovered("metrics.k8s.io", snapshot.Unavailable)
 
 func accepting(s *snapshot.Snapshot, words ...string) *plan.Plan {
-	return plan.New(collector.NewJudge(graph.New(s)), plan.CollectOptions(words))
+	return plan.New(collector.NewJudge(graph.New(s)), plan.CollectPurpose(words))
 }
 
 // resting returns the steps of a plan, each with the accepted gaps that it depends on.

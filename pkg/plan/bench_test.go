@@ -16,7 +16,7 @@ import (
 func BenchmarkCollect(b *testing.B) {
 	st.Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
-		return func() { plan.New(collector.NewJudge(g), plan.CollectOptions(nil)) }
+		return func() { plan.New(collector.NewJudge(g), plan.CollectPurpose(nil)) }
 	})
 }
 

@@ -19,8 +19,8 @@ type Purpose struct {
 	Predictor simulate.Predictor // of everything except requested deletions
 }
 
-// CollectOptions returns the options of a plan for a pass of this program over everything, if these gaps are accepted.
-func CollectOptions(accepted snapshot.AcceptedGaps) Purpose {
+// CollectPurpose returns the options of a plan for a pass of this program over everything, if these gaps are accepted.
+func CollectPurpose(accepted snapshot.AcceptedGaps) Purpose {
 	return Purpose{Mode: Collect, Predictor: simulate.Own.Accepting(accepted)}
 }
 

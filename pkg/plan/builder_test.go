@@ -17,7 +17,7 @@ import (
 )
 
 func planOf(parts ...Part) *plan.Plan {
-	return plan.New(collector.NewJudge(graph.New(New(parts...))), plan.CollectOptions(nil))
+	return plan.New(collector.NewJudge(graph.New(New(parts...))), plan.CollectPurpose(nil))
 }
 
 // told returns a line per step: action, object and reason.

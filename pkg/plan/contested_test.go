@@ -28,7 +28,7 @@ func contested() *snapshot.Snapshot {
 const contention = "Aaa zzz/x (lie.example.com/v1) and Deployment shop/web (apps/v1) are different objects with the same UID u"
 
 func TestCollectKeepsObjectsThatShareAUID(t *testing.T) {
-	p := plan.New(collector.NewJudge(graph.New(contested())), plan.CollectOptions(nil))
+	p := plan.New(collector.NewJudge(graph.New(contested())), plan.CollectPurpose(nil))
 	if len(p.Steps) != 0 || p.Complete {
 		t.Errorf("got %+v, complete: %v", p.Steps, p.Complete)
 	}

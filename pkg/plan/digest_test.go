@@ -52,7 +52,7 @@ func TestDigestCoversGaps(t *testing.T) {
 	with := func(gaps ...snapshot.Gap) string {
 		s := New(absent, Listing(Secret("a/x", OwnedBy(gone))))
 		s.Gaps = gaps
-		return plan.New(collector.NewJudge(graph.New(s)), plan.CollectOptions(nil)).Digest()
+		return plan.New(collector.NewJudge(graph.New(s)), plan.CollectPurpose(nil)).Digest()
 	}
 	widgets := snapshot.Gap{Group: "example.com", Resource: "widgets", Reason: snapshot.Forbidden, Message: "no"}
 	changed := func(change func(*snapshot.Gap)) snapshot.Gap {
@@ -107,8 +107,8 @@ func TestPlanIsIndependentOfInputOrder(t *testing.T) {
 		shuffled.Objects, shuffled.Types = Reversed(s.Objects), Reversed(s.Types)
 		shuffled.Lookups, shuffled.Listed, shuffled.Gaps = Reversed(s.Lookups), Reversed(s.Listed), Reversed(s.Gaps)
 		shuffled.Normalize()
-		want := asJSON(t, plan.New(collector.NewJudge(graph.New(s)), plan.CollectOptions(nil)))
-		if diff := cmp.Diff(want, asJSON(t, plan.New(collector.NewJudge(graph.New(&shuffled)), plan.CollectOptions(nil)))); diff != "" {
+		want := asJSON(t, plan.New(collector.NewJudge(graph.New(s)), plan.CollectPurpose(nil)))
+		if diff := cmp.Diff(want, asJSON(t, plan.New(collector.NewJudge(graph.New(&shuffled)), plan.CollectPurpose(nil)))); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -151,7 +151,7 @@ func TestDigestCoversReasonsAndReferences(t *testing.T) {
 // No reason that the digest covers has another reason, with its message, among its parameters.
 func TestDigestLeavesOutProse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := plan.New(collector.NewJudge(graph.New(Draw(t))), plan.CollectOptions(nil))
+		p := plan.New(collector.NewJudge(graph.New(Draw(t))), plan.CollectPurpose(nil))
 		for _, s := range p.Steps {
 			if parameters := string(reason.Store(s.Reason).Parameters); strings.Contains(parameters, `"message":`) {
 				t.Errorf("%s %s: %s", s.Action, s.Object, parameters)

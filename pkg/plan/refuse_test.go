@@ -46,11 +46,11 @@ func TestCollectKeepsUnlistedContents(t *testing.T) {
 		"a definition whose instances cannot be read": {append(kindIsGarbage, noWidgets), "widgets.example.com", hiddenWidgets},
 	} {
 		t.Run(name, func(t *testing.T) {
-			isBlocked(t, plan.New(collector.NewJudge(graph.New(New(c.parts...))), plan.CollectOptions(nil)), c.keeps, c.cause)
+			isBlocked(t, plan.New(collector.NewJudge(graph.New(New(c.parts...))), plan.CollectPurpose(nil)), c.keeps, c.cause)
 		})
 	}
 	for name, parts := range map[string][]Part{"a namespace": spaceIsGarbage, "a definition": kindIsGarbage} {
-		if p := plan.New(collector.NewJudge(graph.New(New(parts...))), plan.CollectOptions(nil)); len(p.Steps) != 1 || len(p.Blocked) != 0 {
+		if p := plan.New(collector.NewJudge(graph.New(New(parts...))), plan.CollectPurpose(nil)); len(p.Steps) != 1 || len(p.Blocked) != 0 {
 			t.Errorf("%s that was seen whole: %+v, blocked %+v", name, p.Steps, p.Blocked)
 		}
 	}
@@ -113,7 +113,7 @@ func TestRandomPlansKeepUnlistedContents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Draw(t)
 		view := snapshot.NewView(s)
-		for _, step := range plan.New(collector.NewJudge(graph.New(s)), plan.CollectOptions(nil)).Steps {
+		for _, step := range plan.New(collector.NewJudge(graph.New(s)), plan.CollectPurpose(nil)).Steps {
 			if of := step.Object.Identity; step.Action == plan.ActionDelete && len(view.ContentsGaps(of, nil)) > 0 {
 				t.Errorf("%s is deleted, and what is in it was not all listed", of)
 			}

@@ -50,7 +50,7 @@ func TestKubernetes113DeletesARedisBecauseOfItsExporter(t *testing.T) {
 	collects(22, member, absent)
 
 	read := func(l *log) {
-		if _, err := logs.Read(t.Context(), strings.NewReader(text.String()), "kcm.log", logs.Options{Year: at(0).Year()}, sink{l}); err != nil {
+		if _, err := logs.Read(t.Context(), strings.NewReader(text.String()), "kcm.log", at(0).Year(), sink{l}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -75,7 +75,7 @@ func TestAuditLogOfDeletions(t *testing.T) {
 	deleted := map[string][]string{}
 	var pod logs.Whole
 	var all evidence
-	source, err := logs.Read(t.Context(), bytes.NewReader(written), log, logs.Options{}, &all)
+	source, err := logs.Read(t.Context(), bytes.NewReader(written), log, 0, &all)
 	s.must(err)
 	for _, q := range all.Requests {
 		if q.Result != trace.Done {

@@ -440,5 +440,5 @@ func (c *churnCluster) pass(ctx context.Context) (*snapshot.Snapshot, *plan.Plan
 	if !s.Complete() {
 		return nil, nil, errors.New("the cluster was not read completely")
 	}
-	return s, plan.New(collector.NewJudge(graph.New(s)), plan.CollectOptions(nil)), nil
+	return s, plan.New(collector.NewJudge(graph.New(s)), plan.CollectPurpose(nil)), nil
 }

@@ -134,7 +134,7 @@ func (t *traced) evidence(files ...string) *evidence {
 	for _, log := range files {
 		text, err := os.ReadFile(log)
 		t.must(err)
-		source, err := logs.Read(t.Context(), bytes.NewReader(text), log, logs.Options{Year: time.Now().UTC().Year()}, e)
+		source, err := logs.Read(t.Context(), bytes.NewReader(text), log, time.Now().UTC().Year(), e)
 		if t.must(err); source.Unreadable > 0 {
 			t.Errorf("%s: %+v", log, source)
 		}

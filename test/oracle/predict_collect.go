@@ -47,7 +47,7 @@ func PredictCollect(s scenario.Scenario) []Prediction {
 
 // collectPlan returns the plan of `collect`.
 func collectPlan(s scenario.Scenario) *plan.Plan {
-	return plan.New(collector.NewJudge(graph.New(Scan(s))), plan.CollectOptions(nil))
+	return plan.New(collector.NewJudge(graph.New(Scan(s))), plan.CollectPurpose(nil))
 }
 
 // deliberatelyDeleted returns the objects that `collect` deletes although no order may delete them,

@@ -32,13 +32,13 @@ const (
 // twice while it is decoded.
 const wholeShare = 16
 
-// TooLongError reports a response that exceeds its limit.
-type TooLongError struct {
+// AnswerTooLongError reports a response that exceeds its limit.
+type AnswerTooLongError struct {
 	what  string
 	limit int64
 }
 
-func (e *TooLongError) Error() string {
+func (e *AnswerTooLongError) Error() string {
 	return fmt.Sprintf("%s of the server is longer than %d MiB, the most that this tool reads", e.what, e.limit>>20)
 }
 
@@ -98,7 +98,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 		}
 	}
 	if b.read > b.limit {
-		return n, &TooLongError{b.what, b.limit}
+		return n, &AnswerTooLongError{b.what, b.limit}
 	}
 	return n, err
 }

@@ -195,7 +195,7 @@ func TestAnswersAreLimitedTo64MiB(t *testing.T) {
 	}
 	defer body.Close()
 	n, err := io.Copy(io.Discard, body)
-	if want := (&TooLongError{"an answer", 64 << 20}).Error(); n < 64<<20 || err == nil || err.Error() != want {
+	if want := (&AnswerTooLongError{"an answer", 64 << 20}).Error(); n < 64<<20 || err == nil || err.Error() != want {
 		t.Errorf("after %d bytes: %v, want %s", n, err, want)
 	}
 }

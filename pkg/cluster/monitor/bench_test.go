@@ -71,7 +71,7 @@ func BenchmarkRoundOverOneObject(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		return len(plan.New(collector.NewJudge(graph.NewWithMapper(part.Snapshot, part.Mapper)), plan.CollectOptions(nil)).Steps)
+		return len(plan.New(collector.NewJudge(graph.NewWithMapper(part.Snapshot, part.Mapper)), plan.CollectPurpose(nil)).Steps)
 	}
 	if err := m.WaitForSync(b.Context()); err != nil {
 		b.Fatal(err)

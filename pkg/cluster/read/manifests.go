@@ -111,7 +111,7 @@ func (m *manifestReader) fail(o object.Identity, err error) {
 // isAnswerError reports whether a request failed because of the content of its answer. Requesting
 // the objects one by one may then help.
 func isAnswerError(err error) bool {
-	return errors.As(err, new(*client.AnswerError)) || errors.As(err, new(*client.TooLongError))
+	return errors.As(err, new(*client.AnswerError)) || errors.As(err, new(*client.AnswerTooLongError))
 }
 
 // readByName requests the objects one by one, several at a time.

@@ -16,25 +16,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Cells are columns of the server's table. Each may be empty: not every type has every column.
-type Cells struct{ Ready, Status, Age string }
-
 // Tables returns by UID what kubectl get would show of the objects. Objects that the server did
 // not render are left out. The error is the context's.
-func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, objects []*object.Object) (map[types.UID]Cells, error) {
+func Tables(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, objects []*object.Object) (map[types.UID]object.Columns, error) {
 	requests := tableRequests(seen, objects)
 	limit := c.Config.SmallConcurrency
 	if slices.ContainsFunc(requests, func(r tableRequest) bool { return r.query.Name == "" }) {
 		limit = c.Config.Concurrency // a list of tables is large and held as a whole
 	}
-	answers, err := client.InParallel(ctx, limit, requests, func(r tableRequest) map[types.UID]Cells {
+	answers, err := client.InParallel(ctx, limit, requests, func(r tableRequest) map[types.UID]object.Columns {
 		return renderTable(ctx, c, r)
 	})
 	shown := make(map[types.UID]bool, len(objects))
 	for _, o := range objects {
 		shown[o.UID] = true
 	}
-	out := map[types.UID]Cells{}
+	out := map[types.UID]object.Columns{}
 	for _, rows := range answers {
 		for uid, cells := range rows {
 			if shown[uid] {
@@ -76,8 +73,8 @@ func tableRequests(seen *snapshot.Snapshot, objects []*object.Object) []tableReq
 
 // renderTable reads a table page by page. A server that cannot render tables returns another
 // kind, which yields no cells.
-func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[types.UID]Cells {
-	out := map[types.UID]Cells{}
+func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[types.UID]object.Columns {
+	out := map[types.UID]object.Columns{}
 	options := metav1.ListOptions{ResourceVersion: r.version}
 	if r.query.Name == "" {
 		options.Limit = c.Config.ChunkSize
@@ -99,7 +96,7 @@ func renderTable(ctx context.Context, c *client.Client, r tableRequest) map[type
 }
 
 // readTable adds the cells of the objects that the query asks for.
-func readTable(table *metav1.Table, q client.Query, into map[types.UID]Cells) {
+func readTable(table *metav1.Table, q client.Query, into map[types.UID]object.Columns) {
 	column := func(name string) int {
 		return slices.IndexFunc(table.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool {
 			return strings.EqualFold(c.Name, name)
@@ -120,7 +117,7 @@ func readTable(table *metav1.Table, q client.Query, into map[types.UID]Cells) {
 			}
 			return fmt.Sprint(row.Cells[i])
 		}
-		cells := Cells{Ready: cell(ready), Status: cell(status), Age: cell(age)}
+		cells := object.Columns{Ready: cell(ready), Status: cell(status), Age: cell(age)}
 		if n := cell(desired); n != "" && cells.Ready != "" && !strings.Contains(cells.Ready, "/") {
 			cells.Ready += "/" + n // as kubectl does
 		}

@@ -25,7 +25,7 @@ func FuzzTable(f *testing.F) {
 		if json.Unmarshal(raw, &table) != nil {
 			return
 		}
-		into := map[types.UID]Cells{}
+		into := map[types.UID]object.Columns{}
 		readTable(&table, client.Query{Type: clustertest.Pods}, into)
 		if _, nameless := into[""]; nameless || len(into) > len(table.Rows) {
 			t.Errorf("%d rows have the cells %v", len(table.Rows), into)

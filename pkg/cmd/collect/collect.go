@@ -114,7 +114,7 @@ func (c *collectCommand) scope() scan.Scope {
 
 // plan plans one pass of the garbage collector.
 func (c *collectCommand) plan(_ context.Context, seen cli.Scanned, accepted snapshot.AcceptedGaps) (*plan.Plan, error) {
-	o := plan.CollectOptions(accepted)
+	o := plan.CollectPurpose(accepted)
 	o.Bounds.Within = c.options.Scan.InScope(seen.Graph())
 	if len(c.rules) > 0 {
 		roots, err := c.flagged(seen.Judge)

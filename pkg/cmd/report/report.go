@@ -106,14 +106,14 @@ func (f *reportFlags) run(ctx context.Context) error {
 // cluster, but shows only the steps that collect has with the same flags.
 func (f *reportFlags) page(j *collector.Judge, found *audit.Report) html.Page {
 	p := html.Page{
-		Judge: j, Report: found, Pass: plan.New(j, plan.CollectOptions(nil)), Version: cli.Release(), Suggest: f.scan.Suggest,
+		Judge: j, Report: found, Pass: plan.New(j, plan.CollectPurpose(nil)), Version: cli.Release(), Suggest: f.scan.Suggest,
 		Source: html.Origin{Namespace: f.scan.Config.Namespace(), Selector: f.selector, Flags: f.scan.ReadingFlags(), File: f.scan.FileName()},
 		Hints:  strings.Join(auditreport.Hints(found, f.scan.NextCommands(f.selector)), "    "),
 	}
 	if f.plan {
 		p.Plan = p.Pass
 		if within := f.scan.InScope(j.Graph()); within != nil {
-			o := plan.CollectOptions(nil)
+			o := plan.CollectPurpose(nil)
 			o.Bounds.Within = within
 			p.Plan = plan.New(j, o)
 		}

@@ -22,7 +22,7 @@ import (
 type logReader struct {
 	scan        *cli.ScanOptions
 	facts       *trace.Facts
-	options     logs.Options
+	year        int    // see logs.Read
 	clusterName string // as a cloud names it; empty if none has
 }
 
@@ -92,7 +92,7 @@ func (l *logReader) file(ctx context.Context, name string) error {
 
 // text reads one text.
 func (l *logReader) text(ctx context.Context, in io.Reader, name string) (trace.Source, error) {
-	source, err := logs.Read(ctx, in, name, l.options, l.facts)
+	source, err := logs.Read(ctx, in, name, l.year, l.facts)
 	if err != nil {
 		return source, err
 	}

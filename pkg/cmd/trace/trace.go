@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
-	"github.com/kubectl-gc/kubectl-gc/pkg/trace/logs"
 )
 
 type traceCommand struct {
@@ -142,7 +141,7 @@ func (c *traceCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	facts := trace.NewFacts(before)
-	reader := logReader{scan: c.scan, facts: facts, options: logs.Options{Year: c.year}}
+	reader := logReader{scan: c.scan, facts: facts, year: c.year}
 	if c.live() {
 		err = reader.cluster(ctx, c.query.Namespace)
 	} else {

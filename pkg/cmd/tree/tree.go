@@ -170,7 +170,7 @@ func (c *treeCommand) write(ctx context.Context, family tree.Family, isolated in
 	return c.output.Write("Tree", document, document.Identities()...)
 }
 
-func (c *treeCommand) printRows(family tree.Family, isolated int, cells map[types.UID]tree.Cells) error {
+func (c *treeCommand) printRows(family tree.Family, isolated int, cells map[types.UID]object.Columns) error {
 	rows := tree.Layout(c.graph, c.judge, family, c.graph.Snapshot().Taken)
 	view := tree.RowView{Graph: c.graph, Judge: c.judge, Cells: cells, Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Isolated: isolated}
 	if len(rows) == 0 {
@@ -199,7 +199,7 @@ func (c *treeCommand) shown(family tree.Family) []*object.Object {
 }
 
 // cells returns the READY, STATUS and AGE that the server prints. A file has none.
-func (c *treeCommand) cells(ctx context.Context, shown []*object.Object) (map[types.UID]tree.Cells, error) {
+func (c *treeCommand) cells(ctx context.Context, shown []*object.Object) (map[types.UID]object.Columns, error) {
 	if c.live == nil {
 		return nil, nil
 	}
@@ -207,9 +207,5 @@ func (c *treeCommand) cells(ctx context.Context, shown []*object.Object) (map[ty
 	if err != nil {
 		return nil, errors.Join(errors.New("ask the server for READY, STATUS and AGE"), err)
 	}
-	out := make(map[types.UID]tree.Cells, len(rendered))
-	for uid, printed := range rendered {
-		out[uid] = tree.Cells(printed)
-	}
-	return out, nil
+	return rendered, nil
 }

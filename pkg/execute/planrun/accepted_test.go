@@ -37,10 +37,10 @@ func anotherGap(s *scenario) func() {
 }
 
 func TestRelistToleratesOnlyTheAcceptedGap(t *testing.T) {
-	s := scenarioAcceptingGap(plan.CollectOptions(nil), ConfigMap("a/owner", Foreground()))
+	s := scenarioAcceptingGap(plan.CollectPurpose(nil), ConfigMap("a/owner", Foreground()))
 	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: done")
 
-	s = scenarioAcceptingGap(plan.CollectOptions(nil), ConfigMap("a/owner", Foreground()))
+	s = scenarioAcceptingGap(plan.CollectPurpose(nil), ConfigMap("a/owner", Foreground()))
 	s.onRequest("relist ", 1, anotherGap(s))
 	s.checkResults(t, s.run(t.Context()), "remove-finalizer owner: skipped DependentsIncomplete deployments.apps (forbidden)")
 	s.checkRequests(t, writes)

@@ -47,7 +47,7 @@ func (instantServer) WaitForGone(context.Context, object.Identity) error { retur
 func BenchmarkRun(b *testing.B) {
 	Bench(b, func(s *snapshot.Snapshot) func() {
 		g := graph.New(s)
-		p := plan.New(collector.NewJudge(g), plan.CollectOptions(nil))
+		p := plan.New(collector.NewJudge(g), plan.CollectPurpose(nil))
 		return func() {
 			planrun.Run(context.Background(), p, collector.NewJudge(g), instantServer{s}, nil, planrun.RunOptions{Common: execute.Tuning{Concurrency: 20}})
 		}

@@ -27,7 +27,7 @@ import (
 // newCollectPlan returns the plan of one collection pass over a snapshot.
 func newCollectPlan(s *snapshot.Snapshot) (*plan.Plan, *graph.Graph) {
 	g := graph.New(s)
-	return plan.New(collector.NewJudge(g), plan.CollectOptions(nil)), g
+	return plan.New(collector.NewJudge(g), plan.CollectPurpose(nil)), g
 }
 
 // drawCluster draws the snapshot of a consistent cluster: it removes the contradictions

@@ -210,7 +210,7 @@ func TestRepairIsCompleteAndCreatesNoGarbage(t *testing.T) {
 // terminating.
 func doomedObjects(s *snapshot.Snapshot) map[string]bool {
 	out, g := map[string]bool{}, graph.New(s)
-	for _, o := range plan.New(collector.NewJudge(g), plan.CollectOptions(nil)).Outcomes {
+	for _, o := range plan.New(collector.NewJudge(g), plan.CollectPurpose(nil)).Outcomes {
 		if o.State != plan.Changed && !g.Object(g.Find(o.Object.UID)).Terminating() {
 			out[string(o.Object.UID)] = true
 		}

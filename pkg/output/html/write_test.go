@@ -32,7 +32,7 @@ func written(t testing.TB, s *snapshot.Snapshot, source html.Origin) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := plan.New(judge, plan.CollectOptions(nil))
+	pass := plan.New(judge, plan.CollectPurpose(nil))
 	var out bytes.Buffer
 	if err := html.Write(&out, html.Page{Judge: judge, Report: report, Pass: pass, Plan: pass, Source: source, Version: "v1.2.3"}); err != nil {
 		t.Fatal(err)
@@ -319,7 +319,7 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := errors.New("disk full")
-	if err := html.Write(failing{full}, html.Page{Judge: judge, Report: report, Pass: plan.New(judge, plan.CollectOptions(nil))}); !errors.Is(err, full) {
+	if err := html.Write(failing{full}, html.Page{Judge: judge, Report: report, Pass: plan.New(judge, plan.CollectPurpose(nil))}); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -145,7 +145,7 @@ shop       Deployment/web        24h  terminating 60s, foreground: waits for its
 		},
 		"the server's cells are shown, and wide names the reference": {
 			objects: []object.Object{web, snapshottest.Pod("shop/p", snapshottest.Owned(snapshottest.To(web, snapshottest.Controlling, snapshottest.Blocking)))},
-			view:    tree.RowView{Wide: true, Isolated: 7, Cells: map[types.UID]tree.Cells{"Pod/shop/p": {Ready: "1/1", Status: "Running", Age: "2d"}}},
+			view:    tree.RowView{Wide: true, Isolated: 7, Cells: map[types.UID]object.Columns{"Pod/shop/p": {Ready: "1/1", Status: "Running", Age: "2d"}}},
 			want: `
 NAMESPACE  NAME            READY  STATUS   AGE  REFERENCE               UID
 shop       Deployment/web                  24h                          Deployment/shop/web

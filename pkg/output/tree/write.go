@@ -10,20 +10,18 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 )
 
-// Cells are the columns that the server prints for an object; each may be empty.
-type Cells struct{ Ready, Status, Age string }
-
 // RowView says how rows are written.
 type RowView struct {
 	Graph    *graph.Graph
 	Judge    *collector.Judge
-	Cells    map[types.UID]Cells // nil without a server
+	Cells    map[types.UID]object.Columns // nil without a server
 	Palette  *color.Palette
 	Wide     bool
 	Isolated int // number of objects without owner and dependent, which are not shown
@@ -66,7 +64,7 @@ func (v RowView) namespace(r Row) string {
 
 func (v RowView) cells(r Row, namespace string) []string {
 	o := v.Graph.Object(r.Node)
-	var served Cells
+	var served object.Columns
 	if o != nil && !r.Repeated {
 		served = v.Cells[o.UID]
 		if served.Age == "" && !o.Created.IsZero() {

@@ -94,7 +94,7 @@ func (f *finds) Line(l *trace.Line)       { f.lines = append(f.lines, *l) }
 func read(t testing.TB, log string) ([]trace.Request, trace.Source) {
 	t.Helper()
 	var found finds
-	source, err := Read(t.Context(), strings.NewReader(log), "audit.log", Options{}, &found)
+	source, err := Read(t.Context(), strings.NewReader(log), "audit.log", 0, &found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,7 +441,7 @@ func TestReadOfAnotherFileSaysWhatItIs(t *testing.T) {
 		"apiVersion: v1\nitems:\n- apiVersion: v1\n  involvedObject:\n": "-o json",
 		"node-1 audit.log\n":                                            "oc adm node-logs NODE",
 	} {
-		_, err := Read(t.Context(), strings.NewReader(log), "audit.log", Options{}, nobody{})
+		_, err := Read(t.Context(), strings.NewReader(log), "audit.log", 0, nobody{})
 		var foreign *ForeignError
 		if !errors.As(err, &foreign) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.50q: %v", log, err)
@@ -453,7 +453,7 @@ func TestReadOfAnotherFileSaysWhatItIs(t *testing.T) {
 	canceled, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("enough")
 	cancel(stop)
-	if _, err := Read(canceled, strings.NewReader(strings.Repeat(line(t, nil)+"\n", 2000)), "audit.log", Options{}, nobody{}); !errors.Is(err, stop) {
+	if _, err := Read(canceled, strings.NewReader(strings.Repeat(line(t, nil)+"\n", 2000)), "audit.log", 0, nobody{}); !errors.Is(err, stop) {
 		t.Error(err)
 	}
 }

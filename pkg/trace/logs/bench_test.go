@@ -47,7 +47,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(form.text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Read(b.Context(), io.MultiReader(strings.NewReader(form.text)), "log", Options{}, nobody{}); err != nil {
+				if _, err := Read(b.Context(), io.MultiReader(strings.NewReader(form.text)), "log", 0, nobody{}); err != nil {
 					b.Fatal(err)
 				}
 			}

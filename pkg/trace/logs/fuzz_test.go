@@ -42,7 +42,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`[{"items":[{"log":"I1127 21:00:01.500000 1 graph_builder.go:5] x","time":"2026-11-27T21:00:01Z"}]},"x"]`))
 	f.Fuzz(func(t *testing.T, log []byte) {
 		var found finds
-		source, err := Read(t.Context(), bytes.NewReader(log), "log", Options{}, &found)
+		source, err := Read(t.Context(), bytes.NewReader(log), "log", 0, &found)
 		var of []Whole
 		for i := range found.requests {
 			q := &found.requests[i]

@@ -24,7 +24,7 @@ import (
 func readLines(t *testing.T, log string) ([]trace.Line, trace.Source, error) {
 	t.Helper()
 	var found finds
-	source, err := Read(t.Context(), strings.NewReader(log), "test", Options{Year: 2026}, &found)
+	source, err := Read(t.Context(), strings.NewReader(log), "test", 2026, &found)
 	for i := range found.lines {
 		found.lines[i].Place = trace.Place{}
 	}
@@ -160,7 +160,7 @@ func TestReadLinesOfKlogAsOthersWriteThem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var found finds
-			source, err := Read(t.Context(), strings.NewReader(header1127+"another\n"+tt.line+"\n"), "test", Options{}, &found)
+			source, err := Read(t.Context(), strings.NewReader(header1127+"another\n"+tt.line+"\n"), "test", 0, &found)
 			if err != nil || source.Form != trace.FormManagerLog || len(found.requests) > 0 || !source.Yearless {
 				t.Errorf("%d requests, %+v, %v", len(found.requests), source, err)
 			}
@@ -184,7 +184,7 @@ func TestLinesWithoutAYearGoOnInTheNext(t *testing.T) {
 	}
 	for base, want := range map[int]string{0: "[0 0 0 1 0 1 1 1 2]", 2024: "[2024 2024 2024 2025 2024 2025 2025 2025 2026]"} {
 		var found finds
-		source, err := Read(t.Context(), strings.NewReader(log.String()), "test", Options{Year: base}, &found)
+		source, err := Read(t.Context(), strings.NewReader(log.String()), "test", base, &found)
 		var years []int
 		for _, l := range found.lines {
 			years = append(years, l.Time.Year())
@@ -225,7 +225,7 @@ func TestNothingInAnObjectIsEvidence(t *testing.T) {
 		"part of YAML":               "  a: '" + anEventOfAudit + "'\n",
 	} {
 		var found finds
-		_, err := Read(t.Context(), strings.NewReader(file+"\n"), "test", Options{}, &found)
+		_, err := Read(t.Context(), strings.NewReader(file+"\n"), "test", 0, &found)
 		var foreign *ForeignError
 		if !errors.As(err, &foreign) || len(found.requests)+len(found.lines) > 0 {
 			t.Errorf("%s: %v, %+v", name, err, found)

@@ -15,11 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
 )
 
-// Options say what a text does not say itself.
-type Options struct {
-	Year int // of the first line of klog, if its lines have none, in no prefix either; 0 if it is unknown: such times begin in the year 0
-}
-
 // Forms of sources; see also trace.FormManagerLog.
 const (
 	auditLog       = "audit log"
@@ -30,11 +25,12 @@ const (
 
 // Read reads a text, packed with gzip or not, and gives what it finds to the sink, in the order of the text. Which form
 // it has it sees: what comes first decides, and what is of another form is passed over, as an object could be named
-// like a line. name names the text in errors and places.
+// like a line. name names the text in errors and places. year is that of the first line of klog, if its lines have none,
+// in no prefix either; 0 if it is unknown: such times begin in the year 0.
 //
 // Parts that cannot be read are counted. A text of another form is a *ForeignError.
-func Read(ctx context.Context, in io.Reader, name string, o Options, to trace.Sink) (trace.Source, error) {
-	r := newReader(name, o, to)
+func Read(ctx context.Context, in io.Reader, name string, year int, to trace.Sink) (trace.Source, error) {
+	r := newReader(name, year, to)
 	err := r.read(ctx, in)
 	if err != nil {
 		err = fmt.Errorf("read log %s: %w", name, err)
@@ -55,7 +51,7 @@ func ReadObjects(ctx context.Context, in io.Reader, name string, of []Whole, yie
 	for _, w := range of {
 		missing[w] = true
 	}
-	r := newReader(name, Options{}, nobody{})
+	r := newReader(name, 0, nobody{})
 	r.object = func(uid types.UID, b *body) error {
 		w := Whole{r.place.Offset, uid}
 		if !missing[w] {
@@ -106,9 +102,9 @@ type reader struct {
 	answered  bool // there is an event of an answer
 }
 
-func newReader(name string, o Options, to trace.Sink) *reader {
+func newReader(name string, year int, to trace.Sink) *reader {
 	return &reader{
-		year: o.Year, last: time.Date(o.Year, time.February, 1, 0, 0, 0, 0, time.UTC), to: to, place: trace.Place{File: name},
+		year: year, last: time.Date(year, time.February, 1, 0, 0, 0, 0, time.UTC), to: to, place: trace.Place{File: name},
 		source: trace.Source{File: name, Levels: map[string]int{}, Resources: map[string]int{}, Verbosity: -1},
 	}
 }

@@ -96,7 +96,7 @@ func TestInputWithoutAnEndIsReadUntilItIsInterrupted(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		in := io.MultiReader(strings.NewReader(begin), &endless{text, cancel, 20 << 20})
-		if _, err := Read(ctx, in, "log", Options{}, nobody{}); err == nil || !strings.HasSuffix(err.Error(), "enough") {
+		if _, err := Read(ctx, in, "log", 0, nobody{}); err == nil || !strings.HasSuffix(err.Error(), "enough") {
 			t.Errorf("%.60q…%q: %v", begin, text, err)
 		}
 	}

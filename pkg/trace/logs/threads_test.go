@@ -90,7 +90,7 @@ func TestReadWhatPeoplePaste(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var found finds
-			source, err := Read(t.Context(), strings.NewReader(tt.text), "log", Options{}, &found)
+			source, err := Read(t.Context(), strings.NewReader(tt.text), "log", 0, &found)
 			var got []string
 			for i := range found.requests {
 				got = append(got, summary(&found.requests[i]))
@@ -168,7 +168,7 @@ func TestReadEventsOfACluster(t *testing.T) {
 		"one that is about an object of another": {event("Pod", "web-1", "TaintManagerEviction", "Marking for deletion Pod shop/web-1", m{"metadata": m{"namespace": "mine"}}), nil},
 	} {
 		var found finds
-		source, err := Read(t.Context(), strings.NewReader(tt.text), "events.json", Options{}, &found)
+		source, err := Read(t.Context(), strings.NewReader(tt.text), "events.json", 0, &found)
 		var got []string
 		for i := range found.lines {
 			got = append(got, told(&found.lines[i]))
@@ -189,7 +189,7 @@ func TestAListWithoutEventsIsOne(t *testing.T) {
 func TestAListOfOthersHasNoEvents(t *testing.T) {
 	for _, begin := range []string{`{"kind":"ConfigMapList","apiVersion":"v1","items":[{`, `{"apiVersion":"v1","items":[{"apiVersion":"example.com/v1","kind":"Evil",`} {
 		var found finds
-		_, err := Read(t.Context(), strings.NewReader(begin+`"reason":"Killing","message":"Stopping container a","involvedObject":{"kind":"Pod","name":"a"},"firstTimestamp":"2026-11-27T21:00:01Z","data":{"a":"`+header1127+`synced garbage collector"}}]}`), "x", Options{}, &found)
+		_, err := Read(t.Context(), strings.NewReader(begin+`"reason":"Killing","message":"Stopping container a","involvedObject":{"kind":"Pod","name":"a"},"firstTimestamp":"2026-11-27T21:00:01Z","data":{"a":"`+header1127+`synced garbage collector"}}]}`), "x", 0, &found)
 		if err == nil || len(found.lines) > 0 {
 			t.Errorf("%v, %v", found.lines, err)
 		}
@@ -199,7 +199,7 @@ func TestAListOfOthersHasNoEvents(t *testing.T) {
 // A short text is no binary data because the buffer that it is in has zeros.
 func TestOnlyBinaryDataLooksLikeThat(t *testing.T) {
 	for text, want := range map[string]string{"hello\n": "", "hello\x00\x00\x00\x00\x00\x00\x00\x00\n": "binary data"} {
-		_, err := Read(t.Context(), strings.NewReader(text), "x", Options{}, nobody{})
+		_, err := Read(t.Context(), strings.NewReader(text), "x", 0, nobody{})
 		var foreign *ForeignError
 		if !errors.As(err, &foreign) || foreign.Looks != want {
 			t.Errorf("%q: %v", text, err)
