@@ -84,6 +84,10 @@ func (r *releaseState) addHeld(s *simulation, n graph.Node) {
 
 func (r *releaseState) onStateChange(s *simulation, n graph.Node, old *object.Object) {
 	now := s.model.now[n]
+	if r.released[n] && now != nil && releaseRejected(old) && !releaseRejected(now) { // the finalizers can be removed only now
+		delete(r.released, n)
+		r.addHeld(s, n)
+	}
 	if old == nil || now != nil && (old.Terminating() || !now.Terminating()) {
 		return
 	}

@@ -135,6 +135,24 @@ func TestSimulateReleaseLeavesNoForeignFinalizers(t *testing.T) {
 	})
 }
 
+// The API server refuses every change of an object that keeps a reference without a name. Here the owner that it means orphans the
+// object, but only after the first removals.
+func TestSimulateReleaseComesBackToAnObjectThatCouldNotBeChanged(t *testing.T) {
+	holder := st.ConfigMap("ns/holder", st.WithFinalizers("example.com/hold"))
+	owner := st.Secret("ns/owner", st.OwnedBy(holder), st.WithFinalizers(object.OrphanFinalizer))
+	nameless := st.To(owner)
+	nameless.Name = ""
+	held := st.ConfigMap("ns/held", st.Owned(nameless), st.WithFinalizers("example.com/hold"))
+	g := graph.New(st.New(st.Listing(holder, owner, held)))
+	bounds := simulate.Bounds{Roots: simulate.NoRoots, Deletes: []simulate.DeleteRequest{
+		{Node: g.Find(holder.UID), Policy: metav1.DeletePropagationBackground}, {Node: g.Find(held.UID), Policy: metav1.DeletePropagationBackground},
+	}}
+	release := simulate.Run(collector.NewJudge(g), simulate.Cluster, bounds).SimulateRelease()
+	if left := release.Result.Model.Object(g.Find(held.UID)); left != nil {
+		t.Errorf("it is still held by %q, with the owners %v", left.Finalizers, left.Owners)
+	}
+}
+
 // An object without causes is one that the collector would delete even if everything stayed
 // held, unless that is nondeterministic. An object without a remaining owner has no causes,
 // unless its namespace goes first.
