@@ -46,13 +46,15 @@ type Baseline struct {
 type findingKey struct {
 	cluster, rule, group, kind, namespace, name string
 	uid                                         types.UID
-	reference                                   Reference // zero if the finding is not about one
+	// These are of the reference, and zero if the finding is not about one.
+	owner            object.Identity
+	controls, blocks bool
 }
 
-func keyOf(cluster, rule string, of object.Identity, reference *Reference) findingKey {
+func keyOf(cluster, rule string, of object.Identity, reference *object.Reference) findingKey {
 	key := findingKey{cluster: cluster, rule: rule, group: of.GroupVersionKind().Group, kind: of.Kind, namespace: of.Namespace, name: of.Name, uid: of.UID}
 	if reference != nil {
-		key.reference = *reference
+		key.owner, key.controls, key.blocks = reference.OwnerIn(""), reference.Controls(), reference.Blocks()
 	}
 	return key
 }
@@ -67,11 +69,11 @@ func ParseBaseline(document []byte, apiVersion string) (*Baseline, error) {
 		Kind       string          `json:"kind"`
 		Known      *SeverityCounts `json:"known"`
 		Findings   []struct {
-			Cluster   string          `json:"cluster"`
-			Rule      string          `json:"rule"`
-			Severity  Severity        `json:"severity"`
-			Object    object.Identity `json:"object"`
-			Reference *Reference      `json:"reference"`
+			Cluster   string            `json:"cluster"`
+			Rule      string            `json:"rule"`
+			Severity  Severity          `json:"severity"`
+			Object    object.Identity   `json:"object"`
+			Reference *object.Reference `json:"reference"`
 		} `json:"findings"`
 	}
 	if err := json.NewDecoder(bytes.NewReader(document)).Decode(&report); err != nil {

@@ -106,7 +106,7 @@ type shared struct {
 	severity      Severity
 	effect        reason.Code
 	cause         SharedCause
-	owner         Reference
+	owner         object.Identity // without its namespace
 	object        object.Identity // the only one of the group
 }
 
@@ -119,8 +119,7 @@ func sharedBy(f *Finding) shared {
 	case f.Reference == nil:
 		key.object = f.Object
 	default:
-		key.owner = *f.Reference
-		key.owner.Controller, key.owner.BlockOwnerDeletion = false, false
+		key.owner = f.Reference.OwnerIn("")
 	}
 	return key
 }

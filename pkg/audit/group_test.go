@@ -106,7 +106,7 @@ func TestGroups(t *testing.T) {
 
 func TestGroupsCountAnObjectOnce(t *testing.T) {
 	twice := object.Identity{Kind: "ConfigMap", Namespace: "ns", Name: "twice", UID: "u"}
-	reference := &audit.Reference{APIVersion: "v1", Kind: "ConfigMap", Name: "old", UID: "u-old"}
+	reference := &object.Reference{APIVersion: "v1", Kind: "ConfigMap", Name: "old", UID: "u-old"}
 	one := audit.Finding{Rule: "missing-owner", Severity: audit.Error, Object: twice, Reference: reference}
 	found := []audit.Finding{one, one, {Cluster: "edge", Rule: "missing-owner", Severity: audit.Error, Object: twice, Reference: reference}}
 	groups := audit.Groups(found)

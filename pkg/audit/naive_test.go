@@ -547,7 +547,7 @@ func told(r *audit.Report) []string {
 	for _, f := range r.Findings {
 		about := "itself"
 		if r := f.Reference; r != nil {
-			about = fmt.Sprintf("%s %s/%s %s controls %v blocks %v", r.APIVersion, r.Kind, r.Name, r.UID, r.Controller, r.BlockOwnerDeletion)
+			about = fmt.Sprintf("%s %s/%s %s controls %v blocks %v", r.APIVersion, r.Kind, r.Name, r.UID, r.Controls(), r.Blocks())
 		}
 		fix := f.Fix
 		if f.Rule == "replaced-owner" || f.Rule == "unserved-owner-version" {

@@ -14,43 +14,43 @@ import (
 // ownerRules report references that do not resolve to a live owner: one rule for each cause
 // that package collector gives, with a section in docs/rules.md.
 var ownerRules = []Rule{
-	ownerRule("missing-owner", collector.CauseMissing,
+	ownerRule(collector.CauseMissing,
 		"No object has the owner's UID, and none has its name.",
 		func(o objectContext, i int) reason.Brief {
 			return reason.OwnerMissing.Of(o.owner(i), o.rules.graph.Snapshot().Complete())
 		}),
-	ownerRule("replaced-owner", collector.CauseReplaced,
+	ownerRule(collector.CauseReplaced,
 		"An object of the owner's kind and name exists, but with another UID: it is a successor, not the owner.",
 		func(o objectContext, i int) reason.Brief { return reason.OwnerReplaced.Of(o.owner(i)) }),
-	ownerRule("mismatched-owner", collector.CauseMismatched,
+	ownerRule(collector.CauseMismatched,
 		"The owner's UID belongs to an object of another name or kind.",
 		func(o objectContext, i int) reason.Brief { return reason.OwnerMismatched.Of(o.owner(i)) }),
-	ownerRule("cross-namespace-owner", collector.CauseCrossNamespace,
+	ownerRule(collector.CauseCrossNamespace,
 		"The owner lives in another namespace, where the garbage collector never searches for it.",
 		func(o objectContext, i int) reason.Brief {
 			return reason.OwnerInOtherNamespace.Of(o.owner(i), o.object.Namespace)
 		}),
-	ownerRule("cluster-to-namespaced-owner", collector.CauseClusterToNamespaced,
+	ownerRule(collector.CauseClusterToNamespaced,
 		"A cluster-scoped object names an owner of a namespaced kind, which it can never have.",
 		func(o objectContext, i int) reason.Brief { return reason.OwnerNamespaced.Of(o.owner(i)) }),
-	ownerRule("unserved-owner-version", collector.CauseUnservedVersion,
+	ownerRule(collector.CauseUnservedVersion,
 		"The owner's kind is known or its UID exists, but the reference's apiVersion is not served.",
 		func(o objectContext, i int) reason.Brief { return reason.OwnerVersionNotServed.Of(o.owner(i)) }),
-	ownerRule("unknown-owner-kind", collector.CauseUnknownKind,
+	ownerRule(collector.CauseUnknownKind,
 		"The server knows no such kind, in any version.",
 		func(o objectContext, i int) reason.Brief { return reason.OwnerKindUnknown.Of(o.owner(i)) }),
-	ownerRule("unverified-owner", collector.CauseUnverified,
+	ownerRule(collector.CauseUnverified,
 		"It is unknown whether the owner exists.",
 		func(o objectContext, i int) reason.Brief { return o.judgements[i].Unverified(o.object.Owners[i]) }),
-	ownerRule("terminating-owner", collector.CauseTerminating,
+	ownerRule(collector.CauseTerminating,
 		"The owner is being deleted in the foreground and waits for its dependents.",
 		func(o objectContext, i int) reason.Brief { return reason.OwnerWaiting.Of(o.owner(i)) }),
 }
 
 // ownerRule returns the rule that reports every reference of one cause; found returns what
 // was found of the i-th reference of an object.
-func ownerRule(id string, cause collector.Cause, summary string, found func(o objectContext, i int) reason.Brief) Rule {
-	return Rule{ID: id, Summary: summary, cause: cause, find: func(o objectContext) []Finding {
+func ownerRule(cause collector.Cause, summary string, found func(o objectContext, i int) reason.Brief) Rule {
+	return Rule{ID: string(cause), Summary: summary, find: func(o objectContext) []Finding {
 		var out []Finding
 		abridged := false
 		for i, j := range o.judgements {
@@ -64,41 +64,27 @@ func ownerRule(id string, cause collector.Cause, summary string, found func(o ob
 	}}
 }
 
-// RuleForCause returns the id of the rule that reports a cause; empty for CauseNone.
-func RuleForCause(c collector.Cause) string {
-	for _, r := range ownerRules {
-		if r.cause == c {
-			return r.ID
+// RepairableRules are the ids of the rules whose references package repair can repair, in their order. What all
+// others report resolves itself or needs a person's decision.
+var RepairableRules = repairableRules()
+
+func repairableRules() []string {
+	var out []string
+	for _, r := range append(slices.Clip(ownerRules), outdatedOwnerVersion) {
+		if cause := collector.Cause(r.ID); cause != collector.CauseUnverified && cause != collector.CauseTerminating {
+			out = append(out, r.ID)
 		}
 	}
-	return ""
+	return out
 }
 
-// RepairFor returns the cause that a rule reports, and whether package repair can repair
-// such references. All others resolve themselves or need a person's decision. The cause is
-// CauseNone for solid references in an outdated version.
+// RepairFor returns the cause that a rule reports, and whether package repair can repair such references. The
+// cause is CauseNone for solid references in an outdated version.
 func RepairFor(rule string) (cause collector.Cause, ok bool) {
 	if rule == outdatedOwnerVersion.ID {
 		return collector.CauseNone, true
 	}
-	for _, r := range ownerRules {
-		if r.ID == rule {
-			return r.cause, r.cause != collector.CauseUnverified && r.cause != collector.CauseTerminating
-		}
-	}
-	return collector.CauseNone, false
-}
-
-// RepairableRules returns the ids of the rules whose references package repair can repair,
-// in their order.
-func RepairableRules() []string {
-	var out []string
-	for _, r := range ownerRules {
-		if _, ok := RepairFor(r.ID); ok {
-			out = append(out, r.ID)
-		}
-	}
-	return append(out, outdatedOwnerVersion.ID)
+	return collector.Cause(rule), slices.Contains(RepairableRules, rule)
 }
 
 var selfOwner = Rule{

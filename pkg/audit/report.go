@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -48,7 +46,7 @@ type Finding struct {
 	Rule        string // its id
 	Severity    Severity
 	Object      object.Identity   // of a cycle, its first member
-	Reference   *Reference        // nil if the finding is not about one
+	Reference   *object.Reference // nil if the finding is not about one
 	Edge        graph.Edge        // of Reference, in the graph that was audited
 	Verdict     collector.Verdict // of Reference; empty without one
 	Consequence collector.Consequence
@@ -87,7 +85,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Rule        string                `json:"rule"`
 		Severity    Severity              `json:"severity"`
 		Object      object.Identity       `json:"object"`
-		Reference   *Reference            `json:"reference"`
+		Reference   *object.Reference     `json:"reference"`
 		Verdict     collector.Verdict     `json:"verdict"`
 		Consequence collector.Consequence `json:"consequence"`
 		reason.Stored
@@ -103,36 +101,6 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		reason.Nested{Reason: f.Evidence},
 		f.Fix, f.Members,
 	})
-}
-
-// Reference is an owner reference whose flags are false if they are unset.
-type Reference struct {
-	APIVersion         string `json:"apiVersion"`
-	Kind               string `json:"kind"`
-	Name               string `json:"name"`
-	UID                string `json:"uid"`
-	Controller         bool   `json:"controller"`
-	BlockOwnerDeletion bool   `json:"blockOwnerDeletion"`
-}
-
-// ReferenceOf returns r with its flags resolved.
-func ReferenceOf(r object.Reference) *Reference {
-	return &Reference{
-		APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
-		Controller: r.Controls(), BlockOwnerDeletion: r.Blocks(),
-	}
-}
-
-// OwnerReference returns r with its false flags unset.
-func (r *Reference) OwnerReference() object.Reference {
-	out := object.Reference{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID)}
-	if r.Controller {
-		out.Controller = object.Flag(true)
-	}
-	if r.BlockOwnerDeletion {
-		out.BlockOwnerDeletion = object.Flag(true)
-	}
-	return out
 }
 
 // Severity grades a finding by its consequence.

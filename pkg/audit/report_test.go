@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -160,12 +161,9 @@ func TestUnknownRule(t *testing.T) {
 }
 
 func TestRuleForEveryCause(t *testing.T) {
-	if got := audit.RuleForCause(collector.CauseNone); got != "" {
-		t.Errorf("no cause has the rule %s", got)
-	}
-	for cause := collector.CauseUnverified; cause <= collector.CauseTerminating; cause++ {
-		if id := audit.RuleForCause(cause); !slices.Contains(audit.IDs(), id) {
-			t.Errorf("cause %d has the rule %q", cause, id)
+	for _, cause := range collectortest.Causes {
+		if cause != collector.CauseNone && !slices.Contains(audit.IDs(), string(cause)) {
+			t.Errorf("no rule reports the cause %q", cause)
 		}
 	}
 }

@@ -15,8 +15,7 @@ import (
 // Rule is one kind of finding. Its ID is part of the JSON contract.
 type Rule struct {
 	ID      string
-	Summary string          // one sentence, for help texts and SARIF
-	cause   collector.Cause // of ownerRules
+	Summary string // one sentence, for help texts and SARIF
 	// Choice is what is said of an object if the rule flags valid references, and a person has to choose
 	// which to remove; empty for other rules.
 	Choice string
@@ -79,7 +78,7 @@ func (o objectContext) finding(i int, found reason.Brief, fix repair.Fix) Findin
 	return Finding{
 		Severity:    severityOf(o.judgements[i].Verdict, consequence),
 		Object:      o.object.Identity,
-		Reference:   ReferenceOf(o.object.Owners[i]),
+		Reference:   &o.object.Owners[i],
 		Edge:        graph.Edge{Node: o.node, Index: i},
 		Verdict:     o.judgements[i].Verdict,
 		Consequence: consequence,

@@ -85,8 +85,8 @@ func (r *Report) Settle(again map[object.Identity]Reread, after time.Duration) {
 }
 
 // hasChanged reports whether an object is being deleted now, or no longer has the reference.
-func hasChanged(now *object.Object, of *Reference) bool {
-	return now.Terminating() || !slices.ContainsFunc(now.Owners, func(r object.Reference) bool { return *ReferenceOf(r) == *of })
+func hasChanged(now *object.Object, of *object.Reference) bool {
+	return now.Terminating() || !slices.ContainsFunc(now.Owners, func(r object.Reference) bool { return r.Equal(*of) })
 }
 
 func evidence(now Reread, after metav1.Duration) reason.Reason {

@@ -179,7 +179,7 @@ func dryRunSteps(ctx context.Context, seen Scanned, samples []*plan.Step, grants
 // addsBlockingReference reports whether the step points a reference that blocks the deletion
 // of its owner at another owner.
 func addsBlockingReference(s *plan.Step) bool {
-	return slices.ContainsFunc(s.References, func(r plan.StepReference) bool { return r.Becomes != nil && r.BlockOwnerDeletion })
+	return slices.ContainsFunc(s.References, func(r plan.StepReference) bool { return r.Becomes != nil && r.Blocks() })
 }
 
 // refuseRun reports a run that does not start because the API server would deny a part of it.

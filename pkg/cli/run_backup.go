@@ -100,12 +100,7 @@ func storedSteps(p *plan.Plan) iter.Seq[event.Step] {
 				if s.Action == plan.ActionDelete {
 					break
 				}
-				change := event.ReferenceChange{Before: r.OwnerReference()}
-				if r.Becomes != nil {
-					after := r.Becomes.OwnerReference()
-					change.After = &after
-				}
-				out.References = append(out.References, change)
+				out.References = append(out.References, event.ReferenceChange{Before: r.Reference, After: r.Becomes})
 			}
 			if !yield(out) {
 				return

@@ -97,7 +97,7 @@ func TestReportSuggestsRepairsThatWork(t *testing.T) {
 		}
 		repaired[rule] = true
 	}
-	for _, rule := range append(audit.RepairableRules(), "owner-cycle", "self-owner", "multiple-controllers") {
+	for _, rule := range append(audit.RepairableRules, "owner-cycle", "self-owner", "multiple-controllers") {
 		if !repaired[rule] {
 			t.Errorf("no finding of %s was repaired", rule)
 		}

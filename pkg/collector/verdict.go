@@ -31,21 +31,21 @@ func (v Verdict) Decidable() bool { return v.OwnerExists() || v == VerdictDangli
 // OwnerExists reports whether a reference with this verdict leads to its owner.
 func (v Verdict) OwnerExists() bool { return v == VerdictSolid || v == VerdictWaiting }
 
-// Cause explains a verdict other than solid. Each cause has an audit rule.
-type Cause int
+// Cause explains a verdict other than solid. Its value is the id of the audit rule that reports it.
+type Cause string
 
 // Where several causes fit, the first one is given.
 const (
-	CauseNone Cause = iota
-	CauseUnverified
-	CauseClusterToNamespaced
-	CauseUnservedVersion
-	CauseUnknownKind
-	CauseCrossNamespace
-	CauseMismatched
-	CauseReplaced
-	CauseMissing
-	CauseTerminating
+	CauseNone                Cause = ""
+	CauseUnverified          Cause = "unverified-owner"
+	CauseClusterToNamespaced Cause = "cluster-to-namespaced-owner"
+	CauseUnservedVersion     Cause = "unserved-owner-version"
+	CauseUnknownKind         Cause = "unknown-owner-kind"
+	CauseCrossNamespace      Cause = "cross-namespace-owner"
+	CauseMismatched          Cause = "mismatched-owner"
+	CauseReplaced            Cause = "replaced-owner"
+	CauseMissing             Cause = "missing-owner"
+	CauseTerminating         Cause = "terminating-owner"
 )
 
 // Judgement is the verdict on one reference with its evidence.
@@ -125,7 +125,7 @@ func (j Judgement) ownerState() reason.OwnerState {
 	return ownerStates[j.Cause]
 }
 
-var ownerStates = [...]reason.OwnerState{
+var ownerStates = map[Cause]reason.OwnerState{
 	CauseNone:                reason.StateExists,
 	CauseUnverified:          reason.StateUnverified,
 	CauseClusterToNamespaced: reason.StateNamespaced,

@@ -678,7 +678,7 @@ func TestReferencesOfALookedUpOwner(t *testing.T) {
 	g := graph.New(st.New(st.Listing(st.ConfigMap("ns/child", st.OwnedBy(status)), role, successor), st.Found(status)))
 	var got []string
 	for _, j := range collector.NewJudge(g).Object(g.Find(status.UID)) {
-		got = append(got, string(j.Verdict)+collectortest.Causes[j.Cause])
+		got = append(got, string(j.Verdict)+collectortest.DescribeCause(j.Cause))
 	}
 	if diff := cmp.Diff([]string{"solid", "dangling (replaced)", "dangling (missing)"}, got); diff != "" {
 		t.Error(diff)
@@ -709,10 +709,10 @@ func TestUnmonitored(t *testing.T) {
 }
 
 func TestBadReference(t *testing.T) {
-	for cause := range collectortest.Causes {
+	for _, cause := range collectortest.Causes {
 		want := cause != collector.CauseNone && cause != collector.CauseTerminating
 		if got := (collector.Judgement{Cause: cause}).Broken(); got != want {
-			t.Errorf("%s: got %v, want %v", collectortest.Causes[cause], got, want)
+			t.Errorf("%q: got %v, want %v", cause, got, want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -14,7 +13,7 @@ import (
 func (b *answerBuilder) reference(i int) ExplainedReference {
 	r, j := b.object.Owners[i], b.judgements[i]
 	out := ExplainedReference{
-		Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Consequence: b.assessment.ConsequenceFor(r.UID, j.Verdict), Rule: audit.RuleForCause(j.Cause),
+		Reference: r, Verdict: j.Verdict, Consequence: b.assessment.ConsequenceFor(r.UID, j.Verdict), Rule: string(j.Cause),
 		Evidence: append(b.evidence(r, j), b.remarks(r, j)...), WrittenBy: []object.Write{},
 	}
 	if j.UIDHolder != nil {

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -55,7 +54,7 @@ type Answer struct {
 
 // ExplainedReference is an owner reference with its verdict.
 type ExplainedReference struct {
-	audit.Reference
+	object.Reference
 	Verdict     collector.Verdict     `json:"verdict"`
 	Consequence collector.Consequence `json:"consequence"`    // for the object, because of this reference
 	Rule        string                `json:"rule,omitempty"` // the audit rule that reports it
@@ -114,8 +113,8 @@ type KindCount struct {
 
 // Referrer is an object with a reference to one that is gone.
 type Referrer struct {
-	Object    object.Identity `json:"object"`
-	Reference audit.Reference `json:"reference"`
+	Object    object.Identity  `json:"object"`
+	Reference object.Reference `json:"reference"`
 }
 
 // EventHistory is what the cluster's Events report about an object.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -177,7 +176,7 @@ func (e *Explainer) referencesTo(at object.Identity) []graph.Edge {
 func (e *Explainer) referrers(edges []graph.Edge) []Referrer {
 	out := []Referrer{}
 	for _, edge := range edges {
-		out = append(out, Referrer{e.graph.Object(edge.Node).Identity, *audit.ReferenceOf(e.graph.Reference(edge))})
+		out = append(out, Referrer{e.graph.Object(edge.Node).Identity, e.graph.Reference(edge)})
 	}
 	slices.SortStableFunc(out, func(a, b Referrer) int { return a.Object.Compare(b.Object) })
 	return out

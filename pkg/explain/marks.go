@@ -23,13 +23,13 @@ func (e *Explainer) AddManager(a *Answer, n graph.Node, by *reason.ManagedBy) {
 // AddWriters adds to an answer who wrote the object's references and finalizers. The API server
 // does not distinguish references that share a UID, so their writers stay unknown.
 func (a *Answer) AddWriters(w object.Writers) {
-	sharing := map[string]int{}
+	sharing := map[types.UID]int{}
 	for i := range a.References {
 		sharing[a.References[i].UID]++
 	}
 	for i := range a.References {
 		if r := &a.References[i]; sharing[r.UID] == 1 {
-			r.WrittenBy = append(r.WrittenBy, w.References[types.UID(r.UID)]...)
+			r.WrittenBy = append(r.WrittenBy, w.References[r.UID]...)
 		}
 	}
 	for i := range a.Finalizers {

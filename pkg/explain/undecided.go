@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plugin"
@@ -179,7 +178,7 @@ func (b *answerBuilder) suggestRepair(i int, j collector.Judgement, purpose stri
 	case repair.None:
 		return false
 	}
-	flags := []string{"--rule", audit.RuleForCause(j.Cause)}
+	flags := []string{"--rule", string(j.Cause)}
 	if m.NeedsDecision { // only a person can tell that the owner does not exist
 		flags = append(flags, "--fix", string(repair.Unlink))
 	}

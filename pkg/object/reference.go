@@ -19,6 +19,11 @@ func (r Reference) GroupVersionKind() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(r.APIVersion, r.Kind)
 }
 
+// OwnerIn returns the owner that the reference names, in a namespace.
+func (r Reference) OwnerIn(namespace string) Identity {
+	return Identity{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: namespace, Name: r.Name, UID: r.UID}
+}
+
 // Controls reports whether the reference names the managing controller.
 func (r Reference) Controls() bool {
 	return r.Controller != nil && *r.Controller

@@ -234,7 +234,7 @@ func (v *Overview) EditCommands(edit func(words []string) []string) {
 // in another namespace may escape it until it starts again.
 func isOverdue(g *graph.Graph, f *audit.Finding) bool {
 	o := g.Object(g.Find(f.Object.UID))
-	return f.Verdict == collector.VerdictDangling && f.Nondeterministic == nil && f.Rule != audit.RuleForCause(collector.CauseCrossNamespace) &&
+	return f.Verdict == collector.VerdictDangling && f.Nondeterministic == nil && f.Rule != string(collector.CauseCrossNamespace) &&
 		!o.Created.IsZero() && g.Snapshot().Taken.Sub(o.Created) > settle
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -166,7 +165,7 @@ func (b *builder) references(transition *simulate.Transition) []StepReference {
 		}
 		judged := b.judge.Reference(graph.Edge{Node: transition.Node, Index: at})
 		out = append(out, StepReference{
-			Reference: *audit.ReferenceOf(r), Verdict: verdictOf(transition, i), Found: b.found(transition, i, judged),
+			Reference: r, Verdict: verdictOf(transition, i), Found: b.found(transition, i, judged),
 		})
 	}
 	return out

@@ -3,6 +3,8 @@ package plan
 import (
 	"encoding/json"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -25,7 +27,7 @@ type (
 		Object             ObjectState           `json:"object"`
 		PropagationPolicy  string                `json:"propagationPolicy"`            // of a deletion
 		GracePeriodSeconds *int64                `json:"gracePeriodSeconds,omitempty"` // requested; nil: the object's own
-		OwnerUIDs          []string              `json:"ownerUIDs"`
+		OwnerUIDs          []types.UID           `json:"ownerUIDs"`
 		Finalizer          string                `json:"finalizer"`
 		After              []string              `json:"after"`
 		References         []StepReference       `json:"references"`

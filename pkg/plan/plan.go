@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -168,9 +167,9 @@ func (s *Step) Finalizer() string {
 }
 
 // OwnerUIDs returns the UIDs in References, without duplicates. It is never nil.
-func (s *Step) OwnerUIDs() []string {
-	out := []string{}
-	seen := map[string]bool{}
+func (s *Step) OwnerUIDs() []types.UID {
+	out := []types.UID{}
+	seen := map[types.UID]bool{}
 	for _, r := range s.References {
 		if !seen[r.UID] {
 			seen[r.UID] = true
@@ -182,10 +181,10 @@ func (s *Step) OwnerUIDs() []string {
 
 // StepReference is an owner reference and what was found of its owner.
 type StepReference struct {
-	audit.Reference
+	object.Reference
 	Verdict collector.Verdict `json:"verdict"`
 	reason.Found
-	Becomes *audit.Reference `json:"becomes,omitempty"` // the repaired reference; nil if it is removed
+	Becomes *object.Reference `json:"becomes,omitempty"` // the repaired reference; nil if it is removed
 }
 
 // State is the state of an object after a run. The words are part of the JSON contract.
@@ -249,7 +248,7 @@ type Outcome struct {
 
 // Owner returns the owner that the reference names, with what was found of it.
 func (r StepReference) Owner() reason.Owner {
-	return reason.Owner{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID), Found: r.Found}
+	return reason.NewOwner(r.Reference, r.Found)
 }
 
 // Blocked is a deletion that the run does not complete, an object that would be deleted if a

@@ -28,7 +28,7 @@ func (p *Plan) Needs(requestedOnly bool, backedUp []object.Identity) []object.Ri
 		}
 		if s.Action == ActionLink { // it is read first, and its controller may adopt it before
 			n.add("get", o)
-			if slices.ContainsFunc(s.References, func(r StepReference) bool { return r.Controller }) {
+			if slices.ContainsFunc(s.References, func(r StepReference) bool { return r.Controls() }) {
 				continue
 			}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
@@ -41,7 +40,7 @@ func linking(objects ...object.Object) *plan.Plan {
 	for _, o := range objects {
 		s := plan.Step{Action: plan.ActionLink, Object: plan.ObjectState{Identity: o.Identity}}
 		for _, r := range o.Owners {
-			s.References = append(s.References, plan.StepReference{Reference: *audit.ReferenceOf(r)})
+			s.References = append(s.References, plan.StepReference{Reference: r})
 		}
 		p.Steps = append(p.Steps, s)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -215,17 +214,17 @@ func (r *repairBuilder) steps(n graph.Node, at int, unrepaired collector.Consequ
 func (r *repairBuilder) completed(references []StepReference) []string {
 	var out []string
 	for _, reference := range references {
-		if uid := types.UID(reference.UID); r.released[uid] && reference.Becomes == nil {
-			out = append(out, r.graph.Object(r.graph.Find(uid)).String())
+		if r.released[reference.UID] && reference.Becomes == nil {
+			out = append(out, r.graph.Object(r.graph.Find(reference.UID)).String())
 		}
 	}
 	return out
 }
 
 func referenceOf(r object.Reference, j collector.Judgement, m repair.Repair, action Action) StepReference {
-	out := StepReference{Reference: *audit.ReferenceOf(r), Verdict: j.Verdict, Found: j.Found()}
+	out := StepReference{Reference: r, Verdict: j.Verdict, Found: j.Found()}
 	if action != ActionUnlink {
-		out.Becomes = audit.ReferenceOf(m.Becomes)
+		out.Becomes = &m.Becomes
 	}
 	return out
 }

@@ -320,9 +320,9 @@ func TestRepairStepsNameOldAndNewReferences(t *testing.T) {
 	var got []string
 	for _, s := range p.Steps {
 		for _, r := range s.References {
-			line := fmt.Sprintf("%s after %v: %s %s controls %v", s.Action, s.After, r.Name, r.UID, r.Controller)
+			line := fmt.Sprintf("%s after %v: %s %s controls %v", s.Action, s.After, r.Name, r.UID, r.Controls())
 			if r.Becomes != nil {
-				line += fmt.Sprintf(", becomes %s controls %v", r.Becomes.UID, r.Becomes.Controller)
+				line += fmt.Sprintf(", becomes %s controls %v", r.Becomes.UID, r.Becomes.Controls())
 			}
 			got = append(got, line)
 		}

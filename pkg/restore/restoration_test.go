@@ -21,7 +21,11 @@ import (
 func lines(p *plan.Plan) []string {
 	var out []string
 	for _, s := range p.Steps {
-		line := fmt.Sprintf("%s %s to %s", s.Action, s.Object, strings.Join(s.OwnerUIDs(), ", "))
+		var owners []string
+		for _, uid := range s.OwnerUIDs() {
+			owners = append(owners, string(uid))
+		}
+		line := fmt.Sprintf("%s %s to %s", s.Action, s.Object, strings.Join(owners, ", "))
 		if s.Reason.Message() != "" {
 			line += ": " + s.Reason.Message()
 		}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
@@ -72,7 +71,7 @@ func newStep(n int, action plan.Action, h *referenceHolder) plan.Step {
 			add.Replaces = append(add.Replaces, h.live.Owners[i])
 		}
 		step.Creation.Add = append(step.Creation.Add, add)
-		step.References = append(step.References, plan.StepReference{Reference: *audit.ReferenceOf(r.restored), Verdict: r.judgement.Verdict, Found: r.evidence()})
+		step.References = append(step.References, plan.StepReference{Reference: r.restored, Verdict: r.judgement.Verdict, Found: r.evidence()})
 	}
 	return step
 }

@@ -86,7 +86,7 @@ func TestOnlyListedOrFoundOwnersAreSolid(t *testing.T) {
 				r := o.Owners[i]
 				alive := j.Verdict == collector.VerdictSolid || j.Verdict == collector.VerdictWaiting
 				if alive != (j.Cause == collector.CauseNone || j.Cause == collector.CauseTerminating) {
-					t.Fatalf("%s of %s is %s for the cause%s", r, o, j.Verdict, collectortest.Causes[j.Cause])
+					t.Fatalf("%s of %s is %s for the cause %q", r, o, j.Verdict, j.Cause)
 				}
 				if alive && (j.UIDHolder == nil || j.UIDHolder.UID != r.UID || j.UIDHolder.Name != r.Name ||
 					j.UIDHolder.Namespace != "" && j.UIDHolder.Namespace != o.Namespace) {

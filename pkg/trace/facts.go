@@ -607,7 +607,7 @@ func (f *Facts) owner(namespace string, r object.Reference) *subject {
 	if s := f.byUID[r.UID]; s != nil {
 		return s
 	}
-	return f.subject(object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: namespace, Name: r.Name, UID: r.UID}, schema.GroupResource{})
+	return f.subject(r.OwnerIn(namespace), schema.GroupResource{})
 }
 
 func reference(i object.Identity) object.Reference {

@@ -47,7 +47,7 @@ func PredictAudit(s scenario.Scenario) []Prediction {
 		case collector.ConsequenceUnknown:
 			a.unknown[f.Object.UID] = true
 		case collector.ConsequenceUnlink:
-			a.unlinked[[2]types.UID{f.Object.UID, types.UID(f.Reference.UID)}] = true
+			a.unlinked[[2]types.UID{f.Object.UID, f.Reference.UID}] = true
 		case collector.ConsequenceNone, collector.ConsequenceStuck:
 		}
 	}
@@ -106,7 +106,7 @@ func (a *auditPredictions) finding(f *audit.Finding) {
 		return
 	}
 	o := a.objects[f.Object.UID]
-	aspect, said := f.Rule+":"+f.Reference.UID, string(f.Consequence)+" because of "+f.Reference.Kind+"/"+f.Reference.Name
+	aspect, said := f.Rule+":"+string(f.Reference.UID), string(f.Consequence)+" because of "+f.Reference.Kind+"/"+f.Reference.Name
 	if f.Nondeterministic != nil {
 		a.add(aspect, o.UID, said+", perhaps", func(e End) bool { return e.Deleted(o.UID) || !hasReference(e.Object(o.UID), f.Reference) })
 		a.out[len(a.out)-1].Reserve = Nondeterministic
@@ -121,9 +121,9 @@ func (a *auditPredictions) finding(f *audit.Finding) {
 	case collector.ConsequenceUnlink:
 		a.add(aspect, o.UID, said, outside(func(e End) bool { return e.Deleted(o.UID) || !hasReference(e.Object(o.UID), f.Reference) }))
 	case collector.ConsequenceNone:
-		if o.DeletionTimestamp == nil && !a.unlinked[[2]types.UID{o.UID, types.UID(f.Reference.UID)}] { // references are removed by UID
+		if o.DeletionTimestamp == nil && !a.unlinked[[2]types.UID{o.UID, f.Reference.UID}] { // references are removed by UID
 			a.add(aspect, o.UID, said, outside(func(e End) bool {
-				return e.Deleted(o.UID) || e.Deleted(types.UID(f.Reference.UID)) || hasReference(e.Object(o.UID), f.Reference)
+				return e.Deleted(o.UID) || e.Deleted(f.Reference.UID) || hasReference(e.Object(o.UID), f.Reference)
 			}))
 		}
 	case collector.ConsequenceStuck:
@@ -218,12 +218,12 @@ func (a *auditPredictions) orphaned(o *scenario.Object) bool {
 }
 
 // hasReference reports whether an object still has a reference, whatever its flags are.
-func hasReference(o *scenario.Object, want *audit.Reference) bool {
+func hasReference(o *scenario.Object, want *object.Reference) bool {
 	if o == nil {
 		return false
 	}
 	for _, r := range o.OwnerReferences {
-		if r.APIVersion == want.APIVersion && r.Kind == want.Kind && r.Name == want.Name && string(r.UID) == want.UID {
+		if r.APIVersion == want.APIVersion && r.Kind == want.Kind && r.Name == want.Name && r.UID == want.UID {
 			return true
 		}
 	}

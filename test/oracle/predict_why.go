@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/explain"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -99,7 +98,7 @@ func holdsForTerminating(o *scenario.Object, c collector.Consequence) func(End) 
 // The API server removes duplicates, which does not count.
 func losesReferences(e End, o *scenario.Object) bool {
 	for _, r := range object.ReferencesOf(o.OwnerReferences) {
-		if !hasReference(e.Object(o.UID), audit.ReferenceOf(r)) {
+		if !hasReference(e.Object(o.UID), &r) {
 			return true
 		}
 	}

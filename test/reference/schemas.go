@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -260,6 +261,11 @@ func (d *declarations) fields(s *ast.StructType, in string, fields schema, requi
 		case len(f.Names) == 0 && name == "":
 			embedded := d.name(pointed(f.Type), in)
 			from, _, _ := strings.Cut(embedded, ".")
+			if outside, ok := known[d.name(d.types[embedded], from)]; ok { // a type with the fields of another module's
+				maps.Copy(fields, outside["properties"].(schema))
+				*required = append(*required, outside["required"].([]string)...)
+				break
+			}
 			inner, ok := d.types[embedded].(*ast.StructType)
 			if !ok {
 				return fmt.Errorf("package %s embeds %s, which is no struct", in, embedded)

@@ -100,7 +100,7 @@ kubectl gc repair --confirm 5f2a9c41d07e9b12`),
 	flags.StringVar(&c.fix, "fix", autoFix, "How to repair: auto, unlink, relink or update-version.")
 	flags.StringSliceVar(&c.references, "reference", nil, "With --fix unlink: remove references to this owner UID, even valid ones.")
 	cli.CompleteFlag(cmd, "fix", cli.CompleteOne(fixes...))
-	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.RepairableRules()))
+	cli.CompleteFlag(cmd, "rule", cli.CompleteRules(audit.RepairableRules))
 	return cmd
 }
 

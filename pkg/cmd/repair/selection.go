@@ -81,7 +81,7 @@ func (c *repairCommand) causes() ([]collector.Cause, error) {
 				return nil, cli.WithHint(cli.Usagef("repair cannot choose which reference to remove for rule %s", cli.Quote(rule)),
 					"to see the command for one object: "+c.options.Scan.Suggest("why", "TYPE/NAME"))
 			}
-			return nil, cli.WithHint(cli.Usagef("repair cannot repair what rule %s flags", cli.Quote(rule)), "rules that it can repair: "+strings.Join(audit.RepairableRules(), ", "))
+			return nil, cli.WithHint(cli.Usagef("repair cannot repair what rule %s flags", cli.Quote(rule)), "rules that it can repair: "+strings.Join(audit.RepairableRules, ", "))
 		}
 		out = append(out, cause)
 	}

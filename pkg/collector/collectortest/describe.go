@@ -14,18 +14,18 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// Causes describe causes. The words are those of the audit rules.
-var Causes = map[collector.Cause]string{
-	collector.CauseNone:                "",
-	collector.CauseUnverified:          " (unverified)",
-	collector.CauseClusterToNamespaced: " (cluster-to-namespaced)",
-	collector.CauseUnservedVersion:     " (unserved-version)",
-	collector.CauseUnknownKind:         " (unknown-kind)",
-	collector.CauseCrossNamespace:      " (cross-namespace)",
-	collector.CauseMismatched:          " (mismatched)",
-	collector.CauseReplaced:            " (replaced)",
-	collector.CauseMissing:             " (missing)",
-	collector.CauseTerminating:         " (terminating)",
+// Causes are all causes.
+var Causes = []collector.Cause{
+	collector.CauseNone, collector.CauseUnverified, collector.CauseClusterToNamespaced, collector.CauseUnservedVersion, collector.CauseUnknownKind,
+	collector.CauseCrossNamespace, collector.CauseMismatched, collector.CauseReplaced, collector.CauseMissing, collector.CauseTerminating,
+}
+
+// DescribeCause returns a cause in parentheses, without what all causes share, as in " (missing)"; empty for none.
+func DescribeCause(c collector.Cause) string {
+	if c == collector.CauseNone {
+		return ""
+	}
+	return " (" + strings.Replace(string(c), "-owner", "", 1) + ")"
 }
 
 // Verdicts describes the verdict on each reference of each listed object, and its
@@ -42,7 +42,7 @@ func Verdicts(s *snapshot.Snapshot) []string {
 		assessment := collector.Assess(o, collector.Verdicts(judgements))
 		for i, j := range judgements {
 			out = append(out, fmt.Sprintf("%s: %s %s%s, %s",
-				o.UID, o.Owners[i], j.Verdict, Causes[j.Cause], assessment.ConsequenceFor(o.Owners[i].UID, j.Verdict)))
+				o.UID, o.Owners[i], j.Verdict, DescribeCause(j.Cause), assessment.ConsequenceFor(o.Owners[i].UID, j.Verdict)))
 		}
 	}
 	return out

@@ -3,6 +3,8 @@ package planrun
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -102,10 +104,10 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 
 // solidOwner returns the first reference to an owner that exists. It considers the owners
 // with those UIDs, or all if among is nil.
-func solidOwner(m *simulate.Model, n graph.Node, among []string) (owner object.Reference, ok bool) {
+func solidOwner(m *simulate.Model, n graph.Node, among []types.UID) (owner object.Reference, ok bool) {
 	o := m.Object(n)
 	for i, v := range m.Verdicts(n) {
-		if v == collector.VerdictSolid && (among == nil || slices.Contains(among, string(o.Owners[i].UID))) {
+		if v == collector.VerdictSolid && (among == nil || slices.Contains(among, o.Owners[i].UID)) {
 			return o.Owners[i], true
 		}
 	}

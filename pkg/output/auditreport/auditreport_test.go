@@ -136,7 +136,7 @@ func TestGroupTable(t *testing.T) {
 		for _, name := range names {
 			f := report().Findings[2]
 			f.Rule, f.Object, f.Reason = "missing-owner", id(namespace, kind, name), said("Deployment/old does not exist")
-			f.Reference = &audit.Reference{Kind: "Deployment", Name: "old", UID: "u-old"}
+			f.Reference = &object.Reference{Kind: "Deployment", Name: "old", UID: "u-old"}
 			out = append(out, f)
 		}
 		return out
@@ -407,7 +407,7 @@ func TestSettled(t *testing.T) {
 }
 
 func TestMayBeInProgress(t *testing.T) {
-	pending := &audit.Report{Findings: []audit.Finding{{Reference: &audit.Reference{}, Consequence: collector.ConsequenceUnlink}, {Consequence: collector.ConsequenceStuck}}}
+	pending := &audit.Report{Findings: []audit.Finding{{Reference: &object.Reference{}, Consequence: collector.ConsequenceUnlink}, {Consequence: collector.ConsequenceStuck}}}
 	want := "Leave out what a running garbage collector is about to do: audit --settle 30s"
 	if diff := cmp.Diff(want, auditreport.MayBeInProgress(pending, "audit --settle 30s")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -151,10 +151,10 @@ var meanings = map[collector.Verdict]string{
 func (w *answerWriter) reference(i int) {
 	r := &w.answer.References[i]
 	var flags []string
-	if r.Controller {
+	if r.Controls() {
 		flags = append(flags, "controller")
 	}
-	if r.BlockOwnerDeletion {
+	if r.Blocks() {
 		flags = append(flags, "blocking")
 	}
 	shown := escape.Line(r.Kind + "/" + r.Name)
@@ -170,12 +170,12 @@ func (w *answerWriter) reference(i int) {
 	if !w.Wide {
 		return
 	}
-	w.more(escape.Word(r.APIVersion) + ", UID " + escape.Word(r.UID))
+	w.more(escape.Word(r.APIVersion) + ", UID " + escape.Word(string(r.UID)))
 	for _, other := range []struct {
 		what string
 		who  *object.Identity
 	}{{"has that UID", r.UIDHolder}, {"has that name", r.NameHolder}} {
-		if other.who != nil && string(other.who.UID)+other.who.Name+other.who.Kind != r.UID+r.Name+r.Kind {
+		if other.who != nil && (other.who.UID != r.UID || other.who.Name != r.Name || other.who.Kind != r.Kind) {
 			w.more(fmt.Sprintf("%s %s: %s, UID %s", escape.Line(other.who.String()), other.what, escape.Word(other.who.APIVersion), escape.Word(string(other.who.UID))))
 		}
 	}
@@ -287,7 +287,7 @@ func (w *answerWriter) history() {
 			line += ", with the UID of an earlier one"
 		}
 		if w.Wide {
-			line += ", as " + escape.Word(n.Reference.APIVersion) + ", UID " + escape.Word(n.Reference.UID)
+			line += ", as " + escape.Word(n.Reference.APIVersion) + ", UID " + escape.Word(string(n.Reference.UID))
 		}
 		w.line("referenced by", line)
 	}

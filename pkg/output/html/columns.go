@@ -214,7 +214,7 @@ func (b *pageBuilder) surplus(f *audit.Finding) types.UID {
 	owners := b.graph.Object(b.graph.Find(f.Object.UID)).Owners
 	in := map[types.UID]bool{}
 	if f.Reference != nil {
-		in[types.UID(f.Reference.UID)] = true
+		in[f.Reference.UID] = true
 	}
 	for _, m := range f.Members {
 		in[m.UID] = len(f.Members) == 1 || m.UID != f.Object.UID
@@ -265,7 +265,7 @@ func (b *pageBuilder) references() references {
 				how |= blocks
 			}
 			if !plain(j) || !namesExactly(r, j.UIDHolder) {
-				found, known := finding[claim{e, audit.RuleForCause(j.Cause)}]
+				found, known := finding[claim{e, string(j.Cause)}]
 				if !known {
 					found = none
 				}

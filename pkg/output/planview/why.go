@@ -100,7 +100,7 @@ func (l *layout) ownerDeleted(on *line) string {
 	}
 	reference, owner := &s.References[0], parent.object()
 	// A reference that was bad before that has a reason of its own.
-	if reference.UID != string(owner.UID) || reference.Name != owner.Name || reference.Kind != owner.Kind ||
+	if reference.UID != owner.UID || reference.Name != owner.Name || reference.Kind != owner.Kind ||
 		owner.Namespace != "" && owner.Namespace != s.Object.Namespace {
 		return ""
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
@@ -51,7 +50,7 @@ func TestWhy(t *testing.T) {
 			p := &plan.Plan{Steps: []plan.Step{
 				{ID: "1", Action: plan.ActionDelete, Object: plan.ObjectState{Identity: owner.Identity}, Reason: said("owner's")},
 				{ID: "2", Action: plan.ActionDelete, Object: plan.ObjectState{Identity: Pod("a/pod").Identity}, Reason: said(reason), Follows: "1", References: []plan.StepReference{
-					{Reference: *audit.ReferenceOf(To(owner)), Verdict: collector.VerdictDangling},
+					{Reference: To(owner), Verdict: collector.VerdictDangling},
 				}, Deletion: &plan.Deletion{Transition: &simulate.Transition{}}},
 			}}
 			c.change(p, &p.Steps[0], &p.Steps[1])

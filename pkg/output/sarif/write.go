@@ -122,7 +122,7 @@ func messageOf(text string) message {
 func fingerprints(f audit.Finding) map[string]string {
 	about := []string{f.Rule, string(f.Object.UID), ""}
 	if f.Reference != nil {
-		about[2] = f.Reference.UID
+		about[2] = string(f.Reference.UID)
 	}
 	if f.Cluster != "" { // that of one cluster has been without it
 		about = append(about, f.Cluster)

@@ -41,7 +41,7 @@ func (s said) Message() string { return string(s) }
 
 func finding(o object.Identity, message string) audit.Finding {
 	return audit.Finding{
-		Rule: "replaced-owner", Severity: audit.Error, Object: o, Reference: &audit.Reference{UID: "u-owner"},
+		Rule: "replaced-owner", Severity: audit.Error, Object: o, Reference: &object.Reference{UID: "u-owner"},
 		Verdict: collector.VerdictDangling, Consequence: collector.ConsequenceDelete, Fix: audit.Relink, Reason: said(message), Effect: said(""),
 	}
 }
@@ -152,7 +152,7 @@ func TestFingerprints(t *testing.T) {
 	same.Reason, same.Severity = said("worded otherwise"), audit.Warning
 	otherRule.Rule = "missing-owner"
 	otherObject.Object.UID = "u-z"
-	otherOwner.Reference = &audit.Reference{UID: "u-z"}
+	otherOwner.Reference = &object.Reference{UID: "u-z"}
 	noOwner.Reference = nil
 	var got struct {
 		Runs []struct{ Results json.RawMessage }

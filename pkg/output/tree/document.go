@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -32,7 +31,7 @@ type Member struct {
 
 // JudgedReference is a reference with its verdict and the audit rule that reports it, if any.
 type JudgedReference struct {
-	audit.Reference
+	object.Reference
 	Verdict collector.Verdict `json:"verdict"`
 	Rule    string            `json:"rule,omitempty"`
 }
@@ -72,7 +71,7 @@ func documented(o *object.Object, judgements []collector.Judgement) Member {
 		out.Created = &o.Created
 	}
 	for i, r := range o.Owners {
-		out.Owners = append(out.Owners, JudgedReference{*audit.ReferenceOf(r), judgements[i].Verdict, audit.RuleForCause(judgements[i].Cause)})
+		out.Owners = append(out.Owners, JudgedReference{r, judgements[i].Verdict, string(judgements[i].Cause)})
 	}
 	return out
 }

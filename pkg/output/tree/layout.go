@@ -139,7 +139,7 @@ func appendOnce(edges []graph.Edge, e graph.Edge) []graph.Edge {
 // claimOf returns the owner that a bad reference names.
 func (l *familyLayout) claimOf(e graph.Edge, j collector.Judgement) object.Identity {
 	r := l.graph.Reference(e)
-	claim := object.Identity{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID, Namespace: l.graph.Object(e.Node).Namespace}
+	claim := r.OwnerIn(l.graph.Object(e.Node).Namespace)
 	if j.Mapping.Served && !j.Mapping.Type.Namespaced {
 		claim.Namespace = ""
 	}

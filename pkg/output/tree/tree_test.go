@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -271,8 +270,8 @@ func TestNewDocument(t *testing.T) {
 				Identity: object.Identity{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "flags", UID: "ConfigMap/shop/flags"},
 				Created:  &created,
 				Owners: []tree.JudgedReference{
-					{Reference: audit.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "Deployment/shop/web", Controller: true}, Verdict: collector.VerdictSolid},
-					{Reference: audit.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "old", UID: "Deployment/shop/old"}, Verdict: collector.VerdictDangling, Rule: "missing-owner"},
+					{Reference: object.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "Deployment/shop/web", Controller: object.Flag(true)}, Verdict: collector.VerdictSolid},
+					{Reference: object.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "old", UID: "Deployment/shop/old"}, Verdict: collector.VerdictDangling, Rule: "missing-owner"},
 				},
 			},
 			{Identity: web.Identity, Created: &created, Owners: []tree.JudgedReference{}},
