@@ -84,9 +84,11 @@ func (r *Report) Settle(again map[object.Identity]Reread, after time.Duration) {
 	r.count()
 }
 
-// hasChanged reports whether an object is being deleted now, or no longer has the reference.
+// hasChanged reports whether an object is being deleted now, or no longer has the reference. A flag that is
+// unset means the same as one that is false.
 func hasChanged(now *object.Object, of *object.Reference) bool {
-	return now.Terminating() || !slices.ContainsFunc(now.Owners, func(r object.Reference) bool { return r.Equal(*of) })
+	same := func(r object.Reference) bool { return r.Equivalent(*of) && r.Controls() == of.Controls() }
+	return now.Terminating() || !slices.ContainsFunc(now.Owners, same)
 }
 
 func evidence(now Reread, after metav1.Duration) reason.Reason {

@@ -43,6 +43,12 @@ func TestSettle(t *testing.T) {
 			[]string{"Pod/gone: NotProcessed", "Pod/absent: NotProcessed"},
 			audit.Settlement{Remaining: 1, First: doomed.Identity},
 		},
+		"takes a flag that is written out as false for one that is unset": {
+			doomed,
+			audit.Reread{Object: new(child(gone, writtenOut(absent), st.To(pod)))},
+			[]string{"Pod/gone: NotProcessed", "Pod/absent: NotProcessed"},
+			audit.Settlement{Remaining: 1, First: doomed.Identity},
+		},
 		"reports what could not be read again": {
 			doomed,
 			audit.Reread{Failed: errors.New("forbidden")},
@@ -72,6 +78,12 @@ func TestSettle(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writtenOut returns a reference with its unset flags set to false, which means the same.
+func writtenOut(r object.Reference) object.Reference {
+	r.Controller, r.BlockOwnerDeletion = object.Flag(r.Controls()), object.Flag(r.Blocks())
+	return r
 }
 
 func TestSettleKeepsFindingsThatAreNotPending(t *testing.T) {
