@@ -167,7 +167,7 @@ func (j *Judge) judgeByCoordinates(out Judgement, dependent *object.Object, r ob
 		out.Lookup = lookup
 		return unverified(out)
 	case lookup == nil: // a lookup with outcome Absent is newer than any list
-		resident = j.byAddress()[addressOf(out.Mapping, c)]
+		resident = j.byAddress()[out.Mapping.Type.Address(c.Namespace, c.Name)]
 		if contested(out.UIDHolder) || contested(resident) {
 			return unverified(out)
 		}
@@ -240,10 +240,6 @@ func unverified(out Judgement) Judgement {
 	return out
 }
 
-func addressOf(m snapshot.Mapping, c snapshot.Coordinates) object.Address {
-	return object.Address{Type: m.Type.GroupResource(), Namespace: c.Namespace, Name: c.Name}
-}
-
 // indexByAddress indexes the listed objects by address. To stay small, it
 // contains only addresses of references, in their own or in a served version, that
 // neither a list nor a lookup proves.
@@ -259,7 +255,7 @@ func indexByAddress(g *graph.Graph) map[object.Address]*object.Object {
 			}
 			r, _ = view.WithServedVersion(r)
 			if m, c, ok := view.CoordinatesOf(o.Namespace, r); ok && view.Lookup(c) == nil {
-				out[addressOf(m, c)] = nil
+				out[m.Type.Address(c.Namespace, c.Name)] = nil
 			}
 		}
 	}
@@ -268,7 +264,7 @@ func indexByAddress(g *graph.Graph) map[object.Address]*object.Object {
 	}
 	add := func(i object.Identity, o *object.Object) {
 		if m, ok := view.Map(i.APIVersion, i.Kind); ok {
-			at := object.Address{Type: m.Type.GroupResource(), Namespace: i.Namespace, Name: i.Name}
+			at := m.Type.Address(i.Namespace, i.Name)
 			if _, wanted := out[at]; wanted {
 				out[at] = o
 			}

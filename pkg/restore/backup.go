@@ -118,7 +118,7 @@ func (b SavedRun) UnrecordedObjects(seen *snapshot.Snapshot) map[types.UID]objec
 		if !ok {
 			continue
 		}
-		if now := live.byAddress[addressOf(m.Type, o)]; now != nil && now.UID != o.UID && b.Recreated[o.UID] == "" {
+		if now := live.byAddress[m.Type.Address(o.Namespace, o.Name)]; now != nil && now.UID != o.UID && b.Recreated[o.UID] == "" {
 			out[o.UID] = now.Identity
 		}
 	}

@@ -14,10 +14,6 @@ type liveIndex struct {
 	byAddress map[object.Address]*object.Object
 }
 
-func addressOf(t snapshot.Type, i object.Identity) object.Address {
-	return object.Address{Type: t.GroupResource(), Namespace: i.Namespace, Name: i.Name}
-}
-
 func newLiveIndex(s *snapshot.Snapshot) *liveIndex {
 	l := &liveIndex{view: snapshot.NewView(s), byUID: map[types.UID]*object.Object{}, byAddress: map[object.Address]*object.Object{}}
 	for i := range s.Lookups {
@@ -35,7 +31,7 @@ func (l *liveIndex) add(o *object.Object) {
 	l.byUID[o.UID] = o
 	for _, i := range append([]object.Identity{o.Identity}, o.Aliases...) {
 		if m, ok := l.view.Map(i.APIVersion, i.Kind); ok {
-			l.byAddress[addressOf(m.Type, i)] = o
+			l.byAddress[m.Type.Address(i.Namespace, i.Name)] = o
 		}
 	}
 }
@@ -47,7 +43,7 @@ func (l *liveIndex) find(kind, name string) (o *object.Object, absent bool) {
 	if !ok {
 		return nil, false
 	}
-	if o = l.byAddress[object.Address{Type: m.Type.GroupResource(), Name: name}]; o != nil {
+	if o = l.byAddress[m.Type.Address("", name)]; o != nil {
 		return o, false
 	}
 	found := l.view.Lookup(snapshot.Coordinates{APIVersion: "v1", Kind: kind, Name: name})

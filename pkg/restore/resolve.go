@@ -95,13 +95,13 @@ func (p *planner) predicted() *snapshot.Snapshot {
 	for _, c := range p.toCreate {
 		s.Objects = append(s.Objects, &object.Object{Identity: c.saved.Object, Owners: c.holder.owners()})
 		if t, why := p.typeOf(c.saved.Object); why == nil {
-			created[addressOf(t, c.saved.Object)] = true
+			created[t.Address(c.saved.Object.Namespace, c.saved.Object.Name)] = true
 		}
 	}
 	// An object that is created is no longer absent.
 	s.Lookups = slices.DeleteFunc(slices.Clone(p.seen.Lookups), func(l snapshot.Lookup) bool {
 		mapped, ok := p.live.view.Map(l.APIVersion, l.Kind)
-		return ok && l.Outcome == snapshot.Absent && created[object.Address{Type: mapped.Type.GroupResource(), Namespace: l.Namespace, Name: l.Name}]
+		return ok && l.Outcome == snapshot.Absent && created[mapped.Type.Address(l.Namespace, l.Name)]
 	})
 	s.Normalize()
 	return &s

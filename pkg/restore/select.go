@@ -106,7 +106,7 @@ func (p *planner) selectObject(saved event.Saved) reason.Reason {
 	if c.kind.prerequisites != nil {
 		c.prerequisites = c.kind.prerequisites(m)
 	}
-	c.live = p.live.byAddress[addressOf(t, o)]
+	c.live = p.live.byAddress[t.Address(o.Namespace, o.Name)]
 	switch {
 	case c.live == nil:
 		if why := p.whyNotCreate(c, m); why != nil {
@@ -188,7 +188,7 @@ func (p *planner) leftToController(c *recreation) reason.Reason {
 		if !ok {
 			continue
 		}
-		live := p.live.byAddress[object.Address{Type: mapped.Type.GroupResource(), Namespace: at.Namespace, Name: at.Name}]
+		live := p.live.byAddress[mapped.Type.Address(at.Namespace, at.Name)]
 		// An owner of the backup may live in another namespace than the reference says.
 		owner := p.byUID[r.UID]
 		if live != nil && !live.Terminating() && (owner == nil || owner.live == live) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // Type is one resource in one served version.
@@ -28,6 +30,11 @@ type Type struct {
 // GroupResource returns the group and resource, which all versions share.
 func (t Type) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: t.Group, Resource: t.Resource}
+}
+
+// Address returns where an object of the type is. The namespace of a cluster-scoped one is empty.
+func (t Type) Address(namespace, name string) object.Address {
+	return object.Address{Type: t.GroupResource(), Namespace: namespace, Name: name}
 }
 
 // APIVersion returns group/version, or only the version in the core group.

@@ -131,7 +131,7 @@ func (q *inquiry) mayHaveDeleted(c *cascade, of Question, known []*subject) bool
 		return slices.ContainsFunc(known, func(s *subject) bool { return c.mayBeIn(s.address(), s) })
 	}
 	return of.UID == "" && slices.ContainsFunc(snapshot.Find(q.types.all(), of.Type), func(t snapshot.Type) bool {
-		return c.mayBeIn(object.Address{Type: t.GroupResource(), Namespace: of.Namespace, Name: of.Name}, nil)
+		return c.mayBeIn(t.Address(of.Namespace, of.Name), nil)
 	})
 }
 
