@@ -117,7 +117,7 @@ func TestDigestCoversAcceptedGaps(t *testing.T) {
 func TestDeletionWithAcceptedGap(t *testing.T) {
 	for name, hand := range map[string]simulate.Predictor{"from here": simulate.Own, "by the cluster": simulate.Cluster} {
 		g := graph.New(New(Serving(TypesWithContents()...), Listing(Namespace("a"), ConfigMap("a/seen")), noSecrets))
-		o := plan.DeleteOptions(hand, simulate.DeleteRequest{Node: g.Find("Namespace/a"), Policy: metav1.DeletePropagationBackground})
+		o := plan.DeletePurpose(hand, simulate.DeleteRequest{Node: g.Find("Namespace/a"), Policy: metav1.DeletePropagationBackground})
 		o.Predictor.Accepted = snapshot.AcceptedGaps{"secrets"}
 		if p := plan.New(collector.NewJudge(g), o); len(p.Steps) != 1 || len(p.Blocked) != 0 || !slices.Equal(p.Steps[0].AcceptedGaps, o.Predictor.Accepted) {
 			t.Errorf("%s: steps %+v, blocked %+v", name, p.Steps, p.Blocked)

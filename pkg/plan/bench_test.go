@@ -26,7 +26,7 @@ func BenchmarkDelete(b *testing.B) {
 			b.Run(name+"/"+string(policy), func(b *testing.B) {
 				st.Bench(b, func(s *snapshot.Snapshot) func() {
 					g := graph.New(s)
-					o := plan.DeleteOptions(hand, simulate.DeleteRequest{Node: 0, Policy: policy})
+					o := plan.DeletePurpose(hand, simulate.DeleteRequest{Node: 0, Policy: policy})
 					return func() { plan.New(collector.NewJudge(g), o) }
 				})
 			})

@@ -18,19 +18,19 @@ type Purpose struct {
 	Predictor simulate.Predictor // of everything except requested deletions
 }
 
-// CollectPurpose returns the options of a plan for a pass of this program over everything, if these gaps are accepted.
+// CollectPurpose returns the purpose of a plan for a pass of this program over everything, if these gaps are accepted.
 func CollectPurpose(accepted snapshot.AcceptedGaps) Purpose {
 	return Purpose{Mode: Collect, Predictor: simulate.Own.Accepting(accepted)}
 }
 
-// DeleteOptions returns the options of a plan for those deletions and what follows from them.
-func DeleteOptions(p simulate.Predictor, deletes ...simulate.DeleteRequest) Purpose {
+// DeletePurpose returns the purpose of a plan for those deletions and what follows from them.
+func DeletePurpose(p simulate.Predictor, deletes ...simulate.DeleteRequest) Purpose {
 	return Purpose{Mode: Delete, Predictor: p, Bounds: simulate.Bounds{Roots: simulate.NoRoots, Deletes: deletes}}
 }
 
-// FinalizerOptions returns the options of a plan that removes a finalizer from a terminating
+// FinalizerPurpose returns the purpose of a plan that removes a finalizer from a terminating
 // object, and of what the cluster's own garbage collector does then.
-func FinalizerOptions(n graph.Node, finalizer string, accepted snapshot.AcceptedGaps) Purpose {
+func FinalizerPurpose(n graph.Node, finalizer string, accepted snapshot.AcceptedGaps) Purpose {
 	return Purpose{Mode: FinalizerRemoval, Predictor: simulate.Cluster.Accepting(accepted), Bounds: simulate.Bounds{
 		Roots: simulate.NoRoots, Removal: simulate.FinalizerPatch{Node: n, Finalizer: finalizer},
 	}}

@@ -41,7 +41,7 @@ func TestDeletionOfSharedUIDIsBlocked(t *testing.T) {
 	for name, hand := range map[string]simulate.Predictor{"from here": simulate.Own, "by the cluster": simulate.Cluster} {
 		t.Run(name, func(t *testing.T) {
 			g := graph.New(contested())
-			p := plan.New(collector.NewJudge(g), plan.DeleteOptions(hand, simulate.DeleteRequest{Node: g.Find("u"), Policy: metav1.DeletePropagationBackground}))
+			p := plan.New(collector.NewJudge(g), plan.DeletePurpose(hand, simulate.DeleteRequest{Node: g.Find("u"), Policy: metav1.DeletePropagationBackground}))
 			if len(p.Steps) != 0 || len(p.Outcomes) != 0 {
 				t.Errorf("got %+v, %+v", p.Steps, p.Outcomes)
 			}

@@ -34,7 +34,7 @@ func deleting(s *snapshot.Snapshot, policy metav1.DeletionPropagation, targets .
 	for _, t := range targets {
 		deletes = append(deletes, simulate.DeleteRequest{Node: g.Find(t.UID), Policy: policy})
 	}
-	return plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, deletes...))
+	return plan.New(collector.NewJudge(g), plan.DeletePurpose(simulate.Cluster, deletes...))
 }
 
 // predicted returns a line for everything in a plan except its steps.
@@ -402,7 +402,7 @@ func TestPlanKeepsTheRequestedGracePeriod(t *testing.T) {
 	pod := Pod("a/pod", Running())
 	g := graph.New(New(Listing(pod, ConfigMap("a/x", OwnedBy(pod)))))
 	in := func(grace *int64) *plan.Plan {
-		return plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, simulate.DeleteRequest{Node: g.Find(pod.UID), Policy: inBackground, GraceSeconds: grace}))
+		return plan.New(collector.NewJudge(g), plan.DeletePurpose(simulate.Cluster, simulate.DeleteRequest{Node: g.Find(pod.UID), Policy: inBackground, GraceSeconds: grace}))
 	}
 	forced := in(new(int64))
 	if s := forced.Steps[0]; s.Deletion.GraceSeconds == nil || *s.Deletion.GraceSeconds != 0 || s.Deletion.WaitsForKubelet {

@@ -99,7 +99,7 @@ func TestD2ANamespaceStaysWhileAGroupCannotBeDiscovered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := graph.New(New(Serving(TypesWithContents()...), Listing(Namespace("shop"), ConfigMap("shop/c")), c.gap))
-			o := plan.DeleteOptions(simulate.Cluster, simulate.DeleteRequest{Node: g.Find(Namespace("shop").UID), Policy: inBackground})
+			o := plan.DeletePurpose(simulate.Cluster, simulate.DeleteRequest{Node: g.Find(Namespace("shop").UID), Policy: inBackground})
 			o.Predictor.Accepted = snapshot.AcceptedGaps{c.accepted}
 			if diff := cmp.Diff(c.want, predicted(plan.New(collector.NewJudge(g), o))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)

@@ -83,8 +83,8 @@ func TestDeletionOfUnlistedContentsIsBlocked(t *testing.T) {
 			for _, policy := range []metav1.DeletionPropagation{inBackground, inForeground} {
 				g := graph.New(s)
 				deletes := simulate.DeleteRequest{Node: g.Find(c.target.UID), Policy: policy}
-				isBlocked(t, plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, deletes)), c.blocked, c.theirs)
-				changed := plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Own, deletes))
+				isBlocked(t, plan.New(collector.NewJudge(g), plan.DeletePurpose(simulate.Cluster, deletes)), c.blocked, c.theirs)
+				changed := plan.New(collector.NewJudge(g), plan.DeletePurpose(simulate.Own, deletes))
 				if !c.oursGoesAhead {
 					isBlocked(t, changed, c.blocked, c.ours)
 					continue
@@ -102,7 +102,7 @@ func TestDeletionOfUnlistedContentsIsBlocked(t *testing.T) {
 func TestOtherDeletionsAreNotBlocked(t *testing.T) {
 	root, other := Node("root"), Node("other")
 	g := graph.New(New(Serving(TypesWithContents()...), Listing(root, other, Namespace("a", OwnedBy(root))), noSecrets))
-	p := plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster,
+	p := plan.New(collector.NewJudge(g), plan.DeletePurpose(simulate.Cluster,
 		simulate.DeleteRequest{Node: g.Find(root.UID), Policy: inBackground}, simulate.DeleteRequest{Node: g.Find(other.UID), Policy: inBackground}))
 	if len(p.Steps) != 1 || p.Steps[0].Object.Name != "other" || len(p.Blocked) != 1 || p.Blocked[0].Object.Name != "root" {
 		t.Errorf("steps %+v, blocked %+v", p.Steps, p.Blocked)

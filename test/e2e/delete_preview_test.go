@@ -126,7 +126,7 @@ func (d *deletion) options(s observation, g *graph.Graph) plan.Purpose {
 		}
 		deletes = append(deletes, simulate.DeleteRequest{Node: n, Policy: d.policyOf(i)})
 	}
-	return plan.DeleteOptions(simulate.Cluster, deletes...)
+	return plan.DeletePurpose(simulate.Cluster, deletes...)
 }
 
 // begin sends the DELETEs. An earlier one may have deleted a later target already.

@@ -49,7 +49,7 @@ func previewOf(s scenario.Scenario) *plan.Plan {
 		n := g.Find(types.UID(d.UID))
 		deletions[i] = simulate.DeleteRequest{Node: n, Policy: policyOf(g.Object(n), d.Policy)}
 	}
-	return plan.New(collector.NewJudge(g), plan.DeleteOptions(simulate.Cluster, deletions...))
+	return plan.New(collector.NewJudge(g), plan.DeletePurpose(simulate.Cluster, deletions...))
 }
 
 // policyOf returns the policy of a request. The command always sends one, so the simulation

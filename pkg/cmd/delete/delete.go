@@ -175,7 +175,7 @@ func (c *deleteCommand) plan(ctx context.Context, seen cli.Scanned, accepted sna
 	for i, n := range targets {
 		deletes[i] = simulate.DeleteRequest{Node: n, Policy: c.policy(), GraceSeconds: c.grace.requested()}
 	}
-	p := plan.New(seen.Judge, plan.DeleteOptions(c.predictor().Accepting(accepted), deletes...))
+	p := plan.New(seen.Judge, plan.DeletePurpose(c.predictor().Accepting(accepted), deletes...))
 	return p, c.addManagers(ctx, seen, p)
 }
 

@@ -177,7 +177,7 @@ func (c *removeCommand) planRemoval(_ context.Context, seen cli.Scanned, accepte
 	if err := c.selection.Find(seen.Graph(), found); err == nil && len(found.Nodes()) == 1 {
 		node, finalizer = found.Nodes()[0], c.finalizer
 	}
-	return plan.New(seen.Judge, plan.FinalizerOptions(node, finalizer, accepted)), nil
+	return plan.New(seen.Judge, plan.FinalizerPurpose(node, finalizer, accepted)), nil
 }
 
 // planAfterRemoval plans what the garbage collector still has to do with the objects of the plan.

@@ -48,7 +48,7 @@ func TestRelistToleratesOnlyTheAcceptedGap(t *testing.T) {
 
 func TestCheckContentsToleratesOnlyTheAcceptedGap(t *testing.T) {
 	deletion := func() plan.Purpose {
-		return plan.DeleteOptions(simulate.Own, simulate.DeleteRequest{Policy: metav1.DeletePropagationBackground})
+		return plan.DeletePurpose(simulate.Own, simulate.DeleteRequest{Policy: metav1.DeletePropagationBackground})
 	}
 	s := scenarioAcceptingGap(deletion(), Namespace("a"), Secret("a/x"))
 	s.checkResults(t, s.run(t.Context()), "delete a: done")

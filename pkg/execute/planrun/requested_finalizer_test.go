@@ -20,7 +20,7 @@ func removalScenario(objects ...object.Object) *scenario {
 	s := New(Serving(TypesWithContents()...), Listing(objects...))
 	f := newFakeServer(s)
 	g := graph.New(s)
-	p := plan.New(collector.NewJudge(g), plan.FinalizerOptions(g.Find(objects[0].UID), "x/y", nil))
+	p := plan.New(collector.NewJudge(g), plan.FinalizerPurpose(g.Find(objects[0].UID), "x/y", nil))
 	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.RunOptions{Common: execute.Tuning{Concurrency: 4}, RequestedOnly: true}}
 }
 

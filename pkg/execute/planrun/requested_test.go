@@ -23,7 +23,7 @@ func deletionScenario(predictor simulate.Predictor, policy metav1.DeletionPropag
 	s := New(Serving(TypesWithContents()...), Listing(objects...))
 	f := newFakeServer(s)
 	g := graph.New(s)
-	p := plan.New(collector.NewJudge(g), plan.DeleteOptions(predictor, simulate.DeleteRequest{Node: g.Find(objects[0].UID), Policy: policy}))
+	p := plan.New(collector.NewJudge(g), plan.DeletePurpose(predictor, simulate.DeleteRequest{Node: g.Find(objects[0].UID), Policy: policy}))
 	return &scenario{server: f, plan: p, graph: g, backup: &fakeBackup{server: f}, options: planrun.RunOptions{Common: execute.Tuning{Concurrency: 4}}}
 }
 
@@ -56,7 +56,7 @@ func TestOnlyRequestedDeletionsHaveTheRequestedGracePeriod(t *testing.T) {
 		owner := Pod("a/owner", Running())
 		objects := []object.Object{owner, Pod("a/below", OwnedBy(owner), Running())}
 		s := deletionScenario(simulate.Own, metav1.DeletePropagationBackground, objects...)
-		s.plan = plan.New(collector.NewJudge(s.graph), plan.DeleteOptions(simulate.Own, simulate.DeleteRequest{
+		s.plan = plan.New(collector.NewJudge(s.graph), plan.DeletePurpose(simulate.Own, simulate.DeleteRequest{
 			Node: s.graph.Find(owner.UID), Policy: metav1.DeletePropagationBackground, GraceSeconds: new(int64),
 		}))
 		s.options.Common.DryRun = dryRun
