@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -152,13 +153,10 @@ func (s *service) collect(ctx context.Context, live *client.Client) error {
 	s.metrics.observe(m)
 	defer s.metrics.observe(nil) // the next one needs its memory
 	s.log.note("collecting garbage until interrupted")
-	looked := make(chan struct{})
-	defer func() {
-		cancel(nil)
-		<-looked
-	}()
-	go func() {
-		defer close(looked)
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	defer cancel(nil) // ends what is waited for
+	looking.Go(func() {
 		for running.Err() == nil {
 			if client.Wait(running, ownCollectorInterval) != nil {
 				return
@@ -168,7 +166,7 @@ func (s *service) collect(ctx context.Context, live *client.Client) error {
 				cancel(err)
 			}
 		}
-	}()
+	})
 	err = controller.Run(running, s.options(m, live))
 	if cause := context.Cause(running); ctx.Err() == nil && cause != nil {
 		return cause
