@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -63,6 +64,9 @@ func run(root, out string) error {
 	return os.WriteFile(filepath.Join(out, "words.txt"), []byte(words), 0o644)
 }
 
+// digest is the one word that may change without the page looking different.
+var digest = regexp.MustCompile(`Digest [0-9a-f]{16}`)
+
 // visit shows the page as on each picture, and calls show with it and its words.
 func visit(root string, show func(p picture, tab *browser.Tab, words string) error) error {
 	chromium, err := browser.Find()
@@ -117,5 +121,6 @@ func (p picture) visit(running context.Context, report string, show func(p pictu
 	if err := tab.Eval("document.body.innerText", &words); err != nil {
 		return err
 	}
+	words = digest.ReplaceAllString(words, "Digest …")
 	return show(p, tab, "# "+p.name+"\n\n"+words+"\n\n")
 }
