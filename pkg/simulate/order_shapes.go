@@ -166,6 +166,10 @@ func (u *order) examineOwners(n graph.Node) {
 	if u.deleted(n) && slices.ContainsFunc(u.graph.Dependents(n), mayWait) {
 		u.unblocked[n] = true
 	}
+	// It may have lost the owner that waits before the other one goes. Then its own finalizer decides about its dependents.
+	if waiting && several && u.orphans(n) {
+		u.doubtDependents(n, deletion|unlinks, cause{})
+	}
 	for i := range references {
 		u.examineOwner(n, &references[i], d)
 	}

@@ -144,6 +144,12 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete o Background", "ask delete other Background", "2 delete d Background"), left: do("d gone", "o gone", "other gone"),
 		},
 		{
+			name: "if one of them waits, a dependent that orphans its own may lose that one first", asked: append(delete(inForeground, owner()), delete(inBackground, other)...),
+			seen:  listing(owner(), other, d(blocker, st.OwnedBy(other), st.WithFinalizers(object.OrphanFinalizer)), e()),
+			moves: do("ask delete o Foreground", "ask delete other Background", "2 delete d Foreground", "3 delete e Background", "3 remove-finalizer d foregroundDeletion", "4 remove-finalizer o foregroundDeletion"),
+			left:  do("d gone", "e gone", "o gone", "other gone"), races: []string{"e"},
+		},
+		{
 			name: "nothing else is processed, whatever is wrong with it", seen: listing(owner(), st.Pod("ns/p", lost)), asked: delete(inBackground, owner()),
 			moves: do("ask delete o Background"), left: do("o gone"),
 		},

@@ -355,6 +355,15 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			object batch/v1 Job a/d d finalizers=example.com/hold owner=apps/v1,Deployment,e,e owner=example.com/v1,Gadget,e,e,block`,
 			map[string]string{"o": differs},
 		},
+		"an object that loses a waiting owner before its other one is deleted orphans its dependents": {
+			`object v1 Secret a/waiting w finalizers=foregroundDeletion
+			object v1 Secret a/other o
+			object example.com/v1 Widget a/d d finalizers=orphan owner=v1,Secret,waiting,w,block owner=v1,Secret,other,o
+			object example.com/v1 Widget a/e e owner=example.com/v1,Widget,d,d
+			delete w
+			delete o`,
+			map[string]string{"w": gone, "o": gone, "d": gone, "e": differs},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mustParse(t, served+c.scenario)
