@@ -237,6 +237,18 @@ func TestOrderOfRequestedDeletionsDoesNotMatter(t *testing.T) {
 	})
 }
 
+func TestOrderOfANamespaceAndADefinitionDoesNotMatter(t *testing.T) {
+	namespace, definition := st.Namespace("b"), st.Object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "widgets.example.com")
+	instance := st.Object("example.com/v1", "Widget", "b/instance", st.WithFinalizers("x/y", object.ForegroundFinalizer))
+	s := st.New(st.Listing(namespace, definition, instance, st.ConfigMap("a/dependent", st.OwnedBy(instance))))
+	for _, asked := range [][]deletion{
+		delete(inBackground, namespace, definition), delete(inBackground, definition, namespace),
+	} {
+		want := []string{"b terminating", "dependent gone", "instance terminating x/y", "widgets.example.com terminating " + simulate.DefinitionFinalizer}
+		compare(t, string(asked[0].uid)+" first", want, left(ask(s, collector.ActorControllerManager, asked)))
+	}
+}
+
 func TestRequestedDeletionCostIsLinear(t *testing.T) {
 	const n = 500
 	big := map[string]func(int) *snapshot.Snapshot{

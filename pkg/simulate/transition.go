@@ -42,10 +42,15 @@ func (s *simulation) request() int {
 	}
 	requested := len(s.result.Transitions)
 	s.attributeContents(continued, requested-1)
-	for i := range requested {
-		t := &s.result.Transitions[i]
-		if n := t.Node; t.Action == collector.ActionDelete && s.model.now[n] != nil && s.last[n] == int32(i) {
-			s.applySideEffects(i, n)
+	// Definitions come before Namespaces, whatever the order of the requests. An instance in both may be in foreground
+	// deletion until the namespace controller deletes it in the background, so the collector looks at its dependents.
+	for _, namespaces := range []bool{false, true} {
+		for i := range requested {
+			t := &s.result.Transitions[i]
+			now := s.model.now[t.Node]
+			if t.Action == collector.ActionDelete && now != nil && now.IsNamespace() == namespaces && s.last[t.Node] == int32(i) {
+				s.applySideEffects(i, t.Node)
+			}
 		}
 	}
 	return min(requested, 1)
