@@ -90,27 +90,21 @@ func (r *ruleContext) cascade(report *Report) (dependents int) {
 
 func (r *ruleContext) terminating() []terminating.Hold {
 	var out []terminating.Hold
-	for _, n := range r.listed(func(_ graph.Node, of *object.Object) bool { return of.Terminating() }) {
+	for _, n := range r.listed((*object.Object).Terminating) {
 		out = append(out, r.holds().Of(n))
 	}
 	return out
 }
 
 // listed returns the listed objects in scope that are selected.
-func (r *ruleContext) listed(selected func(graph.Node, *object.Object) bool) []graph.Node {
+func (r *ruleContext) listed(selected func(*object.Object) bool) []graph.Node {
 	var out []graph.Node
 	for n := graph.Node(0); int(n) < r.graph.Listed(); n++ {
-		if o := r.graph.Object(n); r.inScope(o) && selected(n, o) {
+		if o := r.graph.Object(n); r.inScope(o) && selected(o) {
 			out = append(out, n)
 		}
 	}
 	return out
-}
-
-// overdue reports whether a deletion has been under way for so long that the garbage
-// collector would have completed it.
-func (r *ruleContext) overdue(n graph.Node) bool {
-	return r.graph.Snapshot().Taken.Sub(*r.graph.Object(n).Deleted) > r.options.StuckAfter
 }
 
 // The rules about deletions select from what terminating finds.
@@ -120,12 +114,12 @@ var blockedDeletion = Rule{
 	Summary: "A deletion waits for dependents, and the garbage collector cannot complete it.",
 	group: func(r *ruleContext) []Finding {
 		var out []Finding
-		for _, n := range r.listed(func(_ graph.Node, o *object.Object) bool { return o.HasCollectorFinalizer() }) {
-			left := r.after().Object(n)
+		for _, n := range r.listed((*object.Object).HasCollectorFinalizer) {
+			by, left := r.holds().Of(n), r.after().Object(n)
 			stays := left != nil && left.HasCollectorFinalizer()
-			missed := !stays && r.model().Decide(n).Action == collector.ActionRemoveFinalizer && r.overdue(n)
+			missed := !stays && r.model().Decide(n).Action == collector.ActionRemoveFinalizer && by.Late(r.options.StuckAfter)
 			if stays || missed {
-				out = append(out, r.blocked(n, missed))
+				out = append(out, blocked(by, missed))
 			}
 		}
 		return out
@@ -133,8 +127,7 @@ var blockedDeletion = Rule{
 }
 
 // blocked returns the finding about a deletion that something blocks, or that the collector has missed.
-func (r *ruleContext) blocked(n graph.Node, missed bool) Finding {
-	by := r.holds().Of(n)
+func blocked(by terminating.Hold, missed bool) Finding {
 	if missed {
 		by.Why = reason.NothingBlocks
 	}
@@ -164,9 +157,10 @@ var stuckFinalizer = Rule{
 	Summary: "An object has long been terminating and waits for a finalizer that is not the collector's.",
 	group: func(r *ruleContext) []Finding {
 		var out []Finding
-		for _, n := range r.listed(func(n graph.Node, o *object.Object) bool {
-			return o.Terminating() && len(o.ForeignFinalizers()) > 0 && r.overdue(n)
-		}) {
+		for _, n := range r.listed(func(o *object.Object) bool { return o.Terminating() && len(o.ForeignFinalizers()) > 0 }) {
+			if h := r.holds().Of(n); !h.Late(r.options.StuckAfter) {
+				continue
+			}
 			o, by := r.graph.Object(n), r.model().HeldBy(n)
 			found := reason.FinalizerStuck{HeldByFinalizers: by, Traces: r.holds().Traces().All(o.ForeignFinalizers(), o.Identity)}
 			by.Since = reason.Since{} // said of the object itself
@@ -184,25 +178,25 @@ var stuckNamespace = Rule{
 	Summary: "A namespace has long been terminating, because something in it or around it keeps it.",
 	group: func(r *ruleContext) []Finding {
 		var out []Finding
-		for _, n := range r.listed(func(n graph.Node, o *object.Object) bool { return o.Terminating() && o.IsNamespace() && r.overdue(n) }) {
-			if by := r.holds().Of(n); by.Namespace != nil {
-				out = append(out, r.namespaceStuck(n, by.Namespace))
+		for _, n := range r.listed(func(o *object.Object) bool { return o.Terminating() && o.IsNamespace() }) {
+			if by := r.holds().Of(n); by.Namespace != nil && by.Late(r.options.StuckAfter) {
+				out = append(out, namespaceStuck(by))
 			}
 		}
 		return out
 	},
 }
 
-func (r *ruleContext) namespaceStuck(n graph.Node, d *terminating.NamespaceDiagnosis) Finding {
-	o := r.graph.Object(n)
+func namespaceStuck(by terminating.Hold) Finding {
+	d := by.Namespace
 	found := reason.NamespaceStuck{
-		Since:      reason.Since{Deleted: *o.Deleted, Scanned: r.graph.Snapshot().Taken},
+		Since:      reason.Since{Deleted: by.Deleted, Scanned: by.Scanned},
 		Conditions: append([]reason.ReportedCondition{}, d.Conditions...),
 	}
 	for _, c := range d.Causes {
 		found.Causes = append(found.Causes, reason.Nested{Reason: c.Reason})
 	}
-	f := Finding{Object: o.Identity, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect.Of(true), Blocker: d.Causes[0].Reason}
+	f := Finding{Object: by.Object, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect.Of(true), Blocker: d.Causes[0].Reason}
 	switch first := d.Causes[0]; {
 	case first.Kind == terminating.CauseDiscovery:
 		f.Cause = &SharedCause{Discovery: true}

@@ -33,20 +33,15 @@ var conditionMeanings = map[string]string{
 	object.FinalizersRemaining: "finalizers remain",
 }
 
-// overdue reports whether a deletion has been under way for so long that audit reports it.
-func (b *answerBuilder) overdue() bool {
-	return b.graph.Snapshot().Taken.Sub(*b.object.Deleted) > b.StuckAfter
-}
-
 // namespace explains a Namespace that waits for something other than the garbage collector, or
 // should be gone.
 func (b *answerBuilder) namespace(h *terminating.Hold) {
 	d := h.Namespace
 	b.namespaceHeadline(d)
-	b.suggestRepairOfNamespace(d)
+	b.suggestRepairOfNamespace(h)
 	kept := false
 	for _, cause := range d.Causes {
-		kept = b.namespaceCause(cause, d) || kept
+		kept = b.namespaceCause(cause, h) || kept
 	}
 	if d.Consequence == collector.ConsequenceStuck {
 		b.answer.next("The namespace controller retries at least once a minute, so you need not restart anything.")
@@ -73,11 +68,11 @@ func (b *answerBuilder) namespaceHeadline(d *terminating.NamespaceDiagnosis) {
 // namespaceCause explains one cause, and reports whether that keeps the Namespace now. For some
 // minutes after the DELETE it is normal that the namespace controller has not reported or done
 // anything.
-func (b *answerBuilder) namespaceCause(cause terminating.NamespaceCause, d *terminating.NamespaceDiagnosis) bool {
+func (b *answerBuilder) namespaceCause(cause terminating.NamespaceCause, h *terminating.Hold) bool {
 	_, certain := b.graph.View().FinalizationGaps(b.object.Name)
 	switch cause.Kind {
 	case terminating.CauseConditionsUnread, terminating.CauseNothing:
-		if !b.overdue() {
+		if !h.Late(b.StuckAfter) {
 			return false
 		}
 	case terminating.CauseDiscovery:
@@ -87,7 +82,7 @@ func (b *answerBuilder) namespaceCause(cause terminating.NamespaceCause, d *term
 		}
 	case terminating.CauseContentsUnread:
 		if !certain {
-			b.explainGaps(d.Causes[0].Kind != cause.Kind)
+			b.explainGaps(h.Namespace.Causes[0].Kind != cause.Kind)
 			return true
 		}
 	case terminating.CauseContentsLeft:
@@ -101,7 +96,7 @@ func (b *answerBuilder) namespaceCause(cause terminating.NamespaceCause, d *term
 			}
 			b.explainFinalizer(f, on)
 		}
-		b.blockedContents(d.Consequence == collector.ConsequenceStuck || b.overdue())
+		b.blockedContents(h.Consequence == collector.ConsequenceStuck || h.Late(b.StuckAfter))
 		return true
 	case terminating.CauseFinalizers:
 		if left := b.result.Model.Object(b.node); left != nil && len(left.ForeignFinalizers()) > 0 {
@@ -115,7 +110,8 @@ func (b *answerBuilder) namespaceCause(cause terminating.NamespaceCause, d *term
 }
 
 // suggestRepairOfNamespace suggests what repairs the causes.
-func (b *answerBuilder) suggestRepairOfNamespace(d *terminating.NamespaceDiagnosis) {
+func (b *answerBuilder) suggestRepairOfNamespace(h *terminating.Hold) {
+	d := h.Namespace
 	for _, service := range d.APIServices[:min(len(d.APIServices), maxNames)] {
 		b.answer.suggest("see why APIService "+service.Name+" does not answer, and repair it", "kubectl", "describe", "apiservice/"+service.Name)
 		if service.Aggregated {
@@ -148,11 +144,11 @@ func (b *answerBuilder) suggestRepairOfNamespace(d *terminating.NamespaceDiagnos
 					append(append([]string{"kubectl", "delete"}, b.arguments(first)...), "--dry-run=server")...)
 			}
 		case terminating.CauseConditionsUnread:
-			if b.overdue() {
+			if h.Late(b.StuckAfter) {
 				b.answer.suggest("read its conditions", "kubectl", "get", "namespace/"+b.object.Name, "-o", "jsonpath={.status.conditions}")
 			}
 		case terminating.CauseNothing:
-			if b.overdue() {
+			if h.Late(b.StuckAfter) {
 				b.answer.suggest("see when kube-controller-manager, which runs the namespace controller, last renewed its lease",
 					"kubectl", "get", "lease/kube-controller-manager", "-n", "kube-system", "-o", "jsonpath={.spec.renewTime}")
 			}

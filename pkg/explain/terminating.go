@@ -31,7 +31,7 @@ func (b *answerBuilder) terminating() {
 	case goes && withContents:
 		b.deletedWith(b.result.Transitions[container].Node, ".")
 		b.afterDeletion()
-	case goes && !b.object.HasCollectorFinalizer() && b.deletesContents() && !b.overdue() && len(b.graph.Snapshot().Refused) == 0:
+	case goes && !b.object.HasCollectorFinalizer() && b.deletesContents() && !h.Late(b.StuckAfter) && len(b.graph.Snapshot().Refused) == 0:
 		b.underWay(collector.ConsequenceNone, ", and goes once its contents are gone. No action is needed.")
 	default:
 		b.held(&h)

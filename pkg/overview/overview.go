@@ -109,7 +109,7 @@ func New(g *graph.Graph, r *audit.Deletions, o audit.Filter) *Overview {
 	}
 	var stuck, held []terminating.Hold
 	for _, t := range r.Terminating {
-		late := t.Age() > o.StuckAfter
+		late := t.Late(o.StuckAfter)
 		if late {
 			stuck = append(stuck, t)
 		} else {

@@ -97,6 +97,10 @@ func TestNew(t *testing.T) {
 			)},
 			[]string{"younger 3", "healthy"},
 		},
+		"a Pod is not stuck within a grace period of an hour": {
+			[]st.Part{st.Listing(st.Pod("ns/drains", st.Running(), st.InGracePeriodUntil(40*time.Minute), func(o *object.Object) { o.GraceSeconds = new(int64(3600)) }))},
+			[]string{"younger 1", "healthy"},
+		},
 		"what Kubernetes does not finish within half a minute is held": {
 			[]st.Part{st.Listing(st.Object("v1", "PersistentVolumeClaim", "ns/claim", st.TerminatingFor(time.Minute, simulate.ClaimProtection)))},
 			[]string{"held 1 PersistentVolumeClaim/claim finalizer: why persistentvolumeclaim/claim -n ns", "younger 1"},

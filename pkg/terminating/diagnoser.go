@@ -56,7 +56,7 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 	}
 	h.Says = o.Says(h.Scanned)
 	if o.Terminating() {
-		h.Requested = o.DeletionRequested()
+		h.Requested, h.Deleted = o.DeletionRequested(), *o.Deleted
 	}
 	if o.IsNamespace() && d.graph.Object(n).Terminating() {
 		found := d.namespaces().diagnose(n)

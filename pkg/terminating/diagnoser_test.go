@@ -140,6 +140,19 @@ func TestWhatHoldsADeletion(t *testing.T) {
 	}
 }
 
+func TestOnlyWhatExceedsTheGracePeriodOfAPodIsLate(t *testing.T) {
+	got := holds(st.New(st.Listing(
+		st.ConfigMap("ns/a", st.TerminatingFor(2*time.Minute, "example.com/hold")),
+		st.Pod("ns/b", st.Running(), st.InGracePeriod()), // 30 seconds, which ended a minute ago
+		st.Pod("ns/c", st.Running(), st.InGracePeriodUntil(time.Second)),
+	)))
+	for i, want := range []struct{ age, late time.Duration }{{2 * time.Minute, 2 * time.Minute}, {90 * time.Second, time.Minute}, {29 * time.Second, -time.Second}} {
+		if h := got[i]; h.Age() != want.age || h.Late(want.late) || !h.Late(want.late-time.Nanosecond) {
+			t.Errorf("%s is %s old, and late after %s: %t", h.Object, h.Age(), want.late, h.Late(want.late))
+		}
+	}
+}
+
 func TestTheNodeOfAPodPastItsGracePeriodIsNamed(t *testing.T) {
 	got := holds(st.New(st.Listing(st.Pod("ns/lost", st.Running(), st.InGracePeriod(), st.OnNode("worker-3", object.NodeAbsent)))))
 	const want = "has been past its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"

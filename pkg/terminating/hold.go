@@ -55,6 +55,8 @@ type Hold struct {
 	reason.Stored
 	Says string `json:"says,omitempty"` // what the object says itself, a sentence without its full stop
 
+	Deleted time.Time `json:"-"` // the deletion timestamp
+
 	Why reason.Reason     `json:"-"` // the stored reason
 	By  []object.Identity `json:"-"` // the dependents that block it; never nil
 	Own []string          `json:"-"` // the finalizers of others that it has itself, if they hold it
@@ -106,6 +108,9 @@ func (h *Hold) Names() []string {
 
 // Age returns how long ago the deletion was requested, at the time of the scan.
 func (h *Hold) Age() time.Duration { return max(0, h.Scanned.Sub(h.Requested)) }
+
+// Late reports whether the deletion takes longer than after. A Pod has its grace period besides, which somebody asked for.
+func (h *Hold) Late(after time.Duration) bool { return h.Scanned.Sub(h.Deleted) > after }
 
 // settle is how long a deletion may take in its normal course.
 const settle = 30 * time.Second
