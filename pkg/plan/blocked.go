@@ -17,6 +17,8 @@ import (
 // cannot be judged is in Retained there.
 func (b *builder) blocked() []Blocked {
 	out := append([]Blocked{}, b.refused...)
+	// A deletion that was under way before may complete although the request is refused.
+	out = slices.DeleteFunc(out, func(r Blocked) bool { return b.result.Model.Object(b.graph.Find(r.Object.UID)) == nil })
 	holds := terminating.InState(b.result.Model)
 	changed := graph.NewSet(b.graph)
 	for i := range b.result.Transitions {

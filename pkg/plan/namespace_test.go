@@ -108,6 +108,21 @@ func TestD2ANamespaceStaysWhileAGroupCannotBeDiscovered(t *testing.T) {
 	}
 }
 
+// The request would delete the Namespace, too, so it is refused. The deletion of the owner was under way, and orphans it.
+func TestARequestThatIsRefusedDoesNotBlockADeletionThatCompletes(t *testing.T) {
+	owner := Object("rbac.authorization.k8s.io/v1", "ClusterRole", "owner", Terminating(object.OrphanFinalizer))
+	shop, other := Namespace("shop", OwnedBy(owner)), ConfigMap("a/other", OwnedBy(owner))
+	s := New(Serving(TypesWithContents()...), Listing(owner, shop, other), Unreadable("widgets.example.com", snapshot.Forbidden))
+	want := []string{
+		"owner deleted; unsure: it depends on the order in which the garbage collector processes objects", "other deleted",
+		"shop changed; unsure: it depends on what happens to ClusterRole/owner",
+		"shop stays, loses 1: ClusterRole/owner orphans it, and no owner remains",
+	}
+	if diff := cmp.Diff(want, predicted(deleting(s, inBackground, owner, other))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestWhatTheAPIServerNeverDeletesIsBlocked(t *testing.T) {
 	const refused = " blocked: stays: the API server refuses every deletion of it"
 	class := func(name string) object.Object { return Object("scheduling.k8s.io/v1", "PriorityClass", name) }
