@@ -35,9 +35,9 @@ type ReferenceChange struct {
 	After  *object.Reference `json:"after,omitempty"` // nil if it is removed, or no longer blocks
 }
 
-// Record is how a step ended, as its run or restoration records it.
+// Record is how a step ended, as its run or restoration records it, and as controller logs it.
 type Record struct {
-	Step   string          `json:"step,omitempty"` // its ID in the plan; empty in a restoration, whose plans differ
+	Step   string          `json:"step,omitempty"` // its ID in the plan; empty where plans differ: in a restoration and of controller
 	Action string          `json:"action"`
 	Object object.Identity `json:"object"`        // as it was backed up
 	UID    types.UID       `json:"uid,omitempty"` // of an object that a restoration has created

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/controller"
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
@@ -27,15 +26,6 @@ type roundLog struct {
 	gaps    []string // of the latest round
 	leftOut []string // by the latest round
 	skipped map[types.UID]string
-}
-
-// loggedStep is a step that has ended, as a line of JSON.
-type loggedStep struct {
-	Time   time.Time       `json:"time"`
-	Action plan.Action     `json:"action"`
-	Object object.Identity `json:"object"`
-	Status event.Status    `json:"status"`
-	reason.Stored
 }
 
 // note writes a line about the service itself.
@@ -64,7 +54,9 @@ func (l *roundLog) step(s *plan.Step, e event.Event) {
 	}
 	// Nothing is to be done if standard output is closed: the service continues.
 	if l.options.JSONLines() {
-		_ = l.options.Scan.WriteLine(loggedStep{l.now().Truncate(time.Second), s.Action, s.Object.Identity, e.Status, reason.Store(why)})
+		_ = l.options.Scan.WriteLine(event.Record{
+			Action: string(s.Action), Object: s.Object.Identity, Status: e.Status, Stored: reason.StoreOptional(why), Time: l.now().Truncate(time.Second),
+		})
 	} else {
 		fmt.Fprintln(l.options.Scan.Out, planview.LogLine(l.now(), s, e, l.options.Scan.Palette()))
 	}

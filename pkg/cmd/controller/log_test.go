@@ -80,10 +80,10 @@ func TestStepsAsLinesOfJSON(t *testing.T) {
 	})
 	const object = `{"apiVersion":"v1","kind":"Secret","namespace":"shop","name":"token","uid":"1"}`
 	if diff := cmp.Diff([]string{
-		`{"time":"2026-11-24T08:00:00Z","action":"delete","object":` + object + `,"status":"done","reason":"OwnersLost",` +
-			`"parameters":{"owners":[{"apiVersion":"apps/v1","kind":"Deployment","name":"old","uid":"2","state":"OwnerMissing"}],"cascade":""},"message":"its only owner, Deployment/old, does not exist"}`,
-		`{"time":"2026-11-24T08:00:00Z","action":"delete","object":` + object + `,"status":"skipped","reason":"KeepsChanging","parameters":{"attempts":3},"message":"it keeps changing: gave up after 3 attempts"}`,
-		`{"time":"2026-11-24T08:00:00Z","action":"delete","object":` + strings.Replace(object, "token", `a\n\u001b[31m\u202e`, 1) + `,"status":"failed","reason":"","message":""}`,
+		`{"action":"delete","object":` + object + `,"status":"done","reason":"OwnersLost",` +
+			`"parameters":{"owners":[{"apiVersion":"apps/v1","kind":"Deployment","name":"old","uid":"2","state":"OwnerMissing"}],"cascade":""},"message":"its only owner, Deployment/old, does not exist","time":"2026-11-24T08:00:00Z"}`,
+		`{"action":"delete","object":` + object + `,"status":"skipped","reason":"KeepsChanging","parameters":{"attempts":3},"message":"it keeps changing: gave up after 3 attempts","time":"2026-11-24T08:00:00Z"}`,
+		`{"action":"delete","object":` + strings.Replace(object, "token", `a\n\u001b[31m\u202e`, 1) + `,"status":"failed","time":"2026-11-24T08:00:00Z"}`,
 	}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
