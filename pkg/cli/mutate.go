@@ -391,17 +391,6 @@ func remaining(ctx context.Context, j Job, done *plan.Plan) (Planned, []plan.Blo
 	if err != nil {
 		return Planned{}, nil, err
 	}
-	if seen.Cluster != nil { // what a deletion waits for
-		begun := map[types.UID]bool{}
-		for _, o := range done.Outcomes {
-			begun[o.Object.UID] = o.State.Deletes()
-		}
-		more, err := read.MarkUsers(ctx, seen.Cluster, seen.Snapshot, func(o *object.Object) bool { return o.Terminating() && begun[o.UID] })
-		if err != nil {
-			return Planned{}, nil, err
-		}
-		seen = scanned(seen.Cluster, more)
-	}
 	left, err := j.Remaining(ctx, done, seen)
 	if err != nil {
 		return Planned{}, nil, err

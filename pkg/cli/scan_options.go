@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/docs/demo"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/discovery"
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/read"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/input"
@@ -176,9 +177,17 @@ func (s *ScanOptions) Types(ctx context.Context) ([]snapshot.Type, error) {
 	return s.discovered.Types, nil
 }
 
-// Scan scans the cluster, or reads the file of --from; then live is nil. The first scan of a
-// command is an error if the namespace that it is limited to does not exist; it may go during a run.
+// Scan does what ScanMetadata does, and reads from a cluster what uses the objects that are being deleted.
 func (s *ScanOptions) Scan(ctx context.Context, scope scan.Scope) (seen *snapshot.Snapshot, live *client.Client, err error) {
+	if seen, live, err = s.ScanMetadata(ctx, scope); err == nil && live != nil {
+		seen, err = read.MarkUsers(ctx, live, seen)
+	}
+	return seen, live, err
+}
+
+// ScanMetadata scans the cluster, or reads the file of --from; then live is nil. The first scan of a
+// command is an error if the namespace that it is limited to does not exist; it may go during a run.
+func (s *ScanOptions) ScanMetadata(ctx context.Context, scope scan.Scope) (seen *snapshot.Snapshot, live *client.Client, err error) {
 	if seen, live, err = s.read(ctx, scope); err != nil {
 		return nil, nil, err
 	}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -35,6 +36,12 @@ func TestK9sPvTerminatingAProtectedVolumeIsNotTakenFromItsClaim(t *testing.T) {
 	inUse := "in use by Pod/db"
 	s.gc("delete", "pvc/data", "-n", ns, "--dry-run").exits(t, 0).shows(t, inUse+": stays until nothing uses it; 1Gi", "delete 1 (1 in use)").lacks(t, "blocked", "--allow-in-use")
 	s.gc("delete", "pvc/data", "-n", ns, "--yes", "--timeout", "2s").exits(t, 1).shows(t, "because Pod/db uses it").lacks(t, "It took", "could not read")
+	s.await("a second of the deletion", func(context.Context) (bool, error) {
+		return time.Since(s.live(claim).GetDeletionTimestamp().Time) > 2*time.Second, nil
+	})
+	for _, command := range [][]string{{"stuck", "-n", ns}, {"why", "pvc/data", "-n", ns}, {"audit", "-n", ns, "--stuck-after", "1s"}, {}} {
+		s.gc(command...).shows(t, "because Pod/db uses it")
+	}
 
 	remove := []string{"finalizer", "remove", "pvc/data", "kubernetes.io/pvc-protection", "-n", ns}
 	s.gc(append(remove, "--dry-run")...).exits(t, 0).warns(t, "a run needs --allow-in-use").shows(t, "although it is "+inUse).lacks(t, "Run exactly this plan")

@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// MarkUsers is MarkVolumes for what uses the selected objects.
-func MarkUsers(ctx context.Context, c *client.Client, s *snapshot.Snapshot, selected func(*object.Object) bool) (*snapshot.Snapshot, error) {
+// MarkUsers is MarkVolumes for what uses the objects that are being deleted.
+func MarkUsers(ctx context.Context, c *client.Client, s *snapshot.Snapshot) (*snapshot.Snapshot, error) {
 	var namespaces []string // of volumes: empty
 	for _, o := range s.Objects {
-		if o.MayBeInUse() && selected(o) {
+		if o.MayBeInUse() && o.Terminating() {
 			namespaces = append(namespaces, o.Namespace)
 		}
 	}

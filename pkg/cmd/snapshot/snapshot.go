@@ -58,7 +58,7 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 		return err
 	}
 	f.scan.NeedsCluster = true
-	s, _, err := f.scan.Scan(ctx, f.scan.Everything(scan.Scope{Labels: true, Running: true}))
+	s, _, err := f.scan.ScanMetadata(ctx, f.scan.Everything(scan.Scope{Labels: true, Running: true}))
 	if err != nil {
 		return err
 	}

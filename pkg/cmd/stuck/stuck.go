@@ -103,10 +103,8 @@ func (c *stuckCommand) answer(ctx context.Context, scope scan.Scope, options aud
 	clusters, err := c.contexts.Audit(ctx, scans, func(ctx context.Context, v cli.ContextScan) (audit.Cluster, error) {
 		seen, live, err := v.Scan.Scan(ctx, scope)
 		if err == nil && live != nil {
-			if seen, err = read.MarkUsers(ctx, live, seen, (*object.Object).Terminating); err == nil {
-				inScope := func(o *object.Object) bool { return options.Namespace == "" || o.Namespace == options.Namespace }
-				seen, err = read.MarkStatuses(ctx, live, seen, inScope)
-			}
+			inScope := func(o *object.Object) bool { return options.Namespace == "" || o.Namespace == options.Namespace }
+			seen, err = read.MarkStatuses(ctx, live, seen, inScope)
 		}
 		if err != nil {
 			return audit.Cluster{}, err

@@ -263,7 +263,7 @@ func (c *whyCommand) uid(ctx context.Context, uid types.UID) *explain.Answer {
 
 func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer {
 	o := c.graph.Object(n)
-	c.readUsers(ctx, o)
+	c.readFacts(ctx, o)
 	seen := *c.graph.Snapshot()
 	before := len(seen.Refused)
 	seen.Refused = health.Refusals(ctx, c.live, &seen, seen.Endings(func(of *object.Object) bool { return of.UID == o.UID }))
@@ -291,20 +291,17 @@ func (c *whyCommand) present(ctx context.Context, n graph.Node) *explain.Answer 
 	return a
 }
 
-// readUsers adds to the scan what metadata does not show: the Pods on a Node; what uses a claim or volume that is being
-// deleted, and what an object that is being deleted says itself; and the Lifecycle of another object, as far as it can be
-// read.
-func (c *whyCommand) readUsers(ctx context.Context, o *object.Object) {
+// readFacts adds to the scan what metadata does not show: the Pods on a Node; what an object that is being deleted says
+// itself; and the Lifecycle of another object, as far as it can be read.
+func (c *whyCommand) readFacts(ctx context.Context, o *object.Object) {
 	seen, err := c.graph.Snapshot(), error(nil)
 	switch {
 	case o.IsNode():
 		seen, err = read.MarkPodsOf(ctx, c.live, seen, []string{o.Name})
 	case c.live != nil && o.Terminating():
-		if seen, err = read.MarkUsers(ctx, c.live, seen, func(of *object.Object) bool { return of == o }); err == nil {
-			seen, err = read.MarkStatuses(ctx, c.live, seen, func(of *object.Object) bool {
-				return of.UID == o.UID || o.IsNamespace() && of.Namespace == o.Name || o.DeletingDependents() && of.Namespace == o.Namespace
-			})
-		}
+		seen, err = read.MarkStatuses(ctx, c.live, seen, func(of *object.Object) bool {
+			return of.UID == o.UID || o.IsNamespace() && of.Namespace == o.Name || o.DeletingDependents() && of.Namespace == o.Namespace
+		})
 	case c.live != nil && o.Kind == "Secret" && !strings.HasPrefix(o.Name, "bootstrap-token-"):
 		seen, err = read.MarkTokens(ctx, c.live, seen, []string{o.Namespace})
 	case c.live != nil:

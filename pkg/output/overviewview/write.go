@@ -70,6 +70,9 @@ func (s *overviewLines) sections(v *overview.Overview) {
 		s.line("\n%s, but held", s.palette.Changed("BEING DELETED"))
 		for i := range held[:min(len(held), maxRows)] {
 			s.row(deletion(&held[i]), held[i].Command)
+			if why := held[i].Because; why != "" {
+				s.line("      %s", escape.Sentence(why+"."))
+			}
 		}
 		s.more(len(held)-maxRows, "stuck")
 	}
