@@ -129,11 +129,11 @@ var blockedDeletion = Rule{
 // blocked returns the finding about a deletion that something blocks, or that the collector has missed.
 func blocked(by terminating.Hold, missed bool) Finding {
 	if missed {
-		by.Why = reason.NothingBlocks
+		by.Reason = reason.NothingBlocks
 	}
 	f := Finding{
 		Object: by.Object, Severity: Warning, Consequence: by.Consequence, Fix: NoFix,
-		Reason: reason.DeletionBlocked.Of(reason.Nested{Reason: by.Why}), Effect: reason.Waits{}, Members: by.By, Blocker: by.Why,
+		Reason: reason.DeletionBlocked.Of(reason.Nested{Reason: by.Reason}), Effect: reason.Waits{}, Members: by.BlockedBy, Blocker: by.Reason,
 	}
 	switch {
 	case by.RootCause != nil:
@@ -146,7 +146,7 @@ func blocked(by terminating.Hold, missed bool) Finding {
 		f.Severity, f.Effect = Error, reason.Waits{Forever: true}
 	case by.Consequence == collector.ConsequenceUnknown:
 		f.Effect = reason.Waits{Unknown: true}
-	case missed, by.End.Reason == simulate.NothingBlocks:
+	case missed, by.Holder == terminating.HolderCollector:
 		f.Idle, f.Effect = true, reason.Waits{Idle: true}
 	}
 	return f
@@ -162,7 +162,13 @@ var stuckFinalizer = Rule{
 				continue
 			}
 			o, by := r.graph.Object(n), r.model().HeldBy(n)
-			found := reason.FinalizerStuck{HeldByFinalizers: by, Traces: r.holds().Traces().All(o.ForeignFinalizers(), o.Identity)}
+			found := reason.FinalizerStuck{HeldByFinalizers: by}
+			for _, f := range r.holds().Finalizers(by.Finalizers, o.Identity) {
+				known := func(t reason.ControllerTraces) bool { return t.Domain == f.Traces.Domain }
+				if f.Traces != nil && !slices.ContainsFunc(found.Traces, known) {
+					found.Traces = append(found.Traces, *f.Traces)
+				}
+			}
 			by.Since = reason.Since{} // said of the object itself
 			out = append(out, Finding{
 				Severity: Warning, Object: o.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController,

@@ -170,7 +170,7 @@ func (b *answerBuilder) propagation(p metav1.DeletionPropagation) {
 // it.
 func (b *answerBuilder) afterDeletion() {
 	if left := b.result.Model.Object(b.node); left != nil {
-		b.answer.next("After that, it still exists: it " + b.later.Of(b.node).Why.Message() + ".")
+		b.answer.next("After that, it still exists: it " + b.holds.Later().Of(b.node).Reason.Message() + ".")
 	} else if b.object.Running {
 		b.answer.next("Its containers get their grace period to stop.")
 	}

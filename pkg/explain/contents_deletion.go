@@ -57,29 +57,6 @@ func (b *answerBuilder) contents() []graph.Node {
 	return out
 }
 
-// explainGaps explains why a namespace stays, or may stay, because of what could not be read. more
-// reports that something else is known to keep it.
-func (b *answerBuilder) explainGaps(more bool) {
-	view, name := b.graph.View(), b.object.Name
-	gaps, certain := view.FinalizationGaps(name)
-	switch hidden := view.ContentsGaps(b.object.Identity, nil); {
-	case certain:
-		b.answer.next(
-			fmt.Sprintf("It stays until the API server can discover %s again: the namespace controller completes no deletion while discovery fails, not even of an empty namespace.", listGaps(gaps)),
-			"It still deletes the contents that it can discover.")
-	case slices.ContainsFunc(gaps, func(g snapshot.Gap) bool { _, ok := g.In(name); return ok }):
-		b.answer.nextf("It stays until the API server can list %s: what cannot be listed, the namespace controller cannot delete.", listGaps(gaps))
-	case len(gaps) > 0:
-		b.answer.nextf("It may stay until the API server can list %s: the namespace controller cannot complete the deletion if its requests fail, too.", listGaps(gaps))
-	case len(hidden) > 0:
-		unknown := "It is unknown whether anything keeps it"
-		if more {
-			unknown = "Something else may keep it, too"
-		}
-		b.answer.nextf("%s: it may contain objects that this tool could not read (%s).", unknown, listGaps(hidden))
-	}
-}
-
 // unreadableContents explains that objects in a namespace which nobody can read keep it.
 func (b *answerBuilder) unreadableContents() {
 	for _, g := range b.graph.View().ContentsGaps(b.object.Identity, nil) {
@@ -95,15 +72,6 @@ func (b *answerBuilder) suggestUnreadable(g snapshot.Gap) {
 	if args := g.FirstObject(); args != nil {
 		b.answer.suggest("see what you can do about an object that cannot be read", plugin.Line(append([]string{"why"}, args...)...)...)
 	}
-}
-
-// listGaps returns the gaps with their classes.
-func listGaps(gaps []snapshot.Gap) string {
-	names := make([]string, len(gaps))
-	for i, g := range gaps {
-		names[i] = fmt.Sprintf("%s (%s)", g, g.Why())
-	}
-	return list(names)
 }
 
 // blockedContents explains what has to be deleted before a namespace or

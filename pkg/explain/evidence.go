@@ -72,20 +72,10 @@ func (b *answerBuilder) solid(r object.Reference, j collector.Judgement) []strin
 	case o.Orphaning():
 		out = append(out, "it is being deleted and orphans its dependents: the garbage collector removes this reference and keeps the object")
 	default:
-		out = append(out, "it is being deleted, but still exists"+b.heldBy(o)+": until it is gone, it counts as an owner")
+		why := b.holds.Of(b.graph.Find(o.UID)).Reason.Message()
+		out = append(out, "it is being deleted, and counts as an owner until it is gone: it "+why)
 	}
 	return out
-}
-
-// heldBy returns, in a few words, what keeps a terminating object.
-func (b *answerBuilder) heldBy(o *object.Object) string {
-	switch held := o.ForeignFinalizers(); {
-	case len(held) > 0:
-		return ", held by the finalizer " + list(held)
-	case o.InGracePeriod():
-		return ", because its kubelet has not stopped it yet"
-	}
-	return ""
 }
 
 // notFound returns that the owner is not where its reference leads.

@@ -24,8 +24,7 @@ type Explainer struct {
 	result  *simulate.Prediction // of everything that the garbage collector does with it
 
 	transitions map[graph.Node][]int        // indexes into result.Transitions
-	now         *terminating.Diagnoser      // of the scanned state
-	later       *terminating.Diagnoser      // of the final state
+	holds       *terminating.Diagnoser      // of the scanned state
 	cycles      map[graph.Node][]graph.Node // members of each node's cycle; nil until first used
 
 	// StuckAfter is how long a deletion takes that is worth a remark.
@@ -45,8 +44,7 @@ func NewExplainer(judge *collector.Judge) *Explainer {
 		n := e.result.Transitions[i].Node
 		e.transitions[n] = append(e.transitions[n], i)
 	}
-	e.now = terminating.New(e.initial, func() *simulate.Model { return e.result.Model })
-	e.later = terminating.InState(e.result.Model)
+	e.holds = terminating.New(e.initial, func() *simulate.Model { return e.result.Model })
 	return e
 }
 
@@ -67,12 +65,11 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	for i := range b.judgements {
 		b.answer.References = append(b.answer.References, b.reference(i))
 	}
-	for _, f := range o.Finalizers {
-		finalizer := Finalizer{Name: f, Controller: finalizerController(f), WrittenBy: []object.Write{}}
-		if o.Terminating() {
-			finalizer.Traces = e.now.Traces().Of(f, o.Identity)
+	for _, f := range e.holds.Finalizers(o.Finalizers, o.Identity) {
+		if !o.Terminating() {
+			f.Traces = nil
 		}
-		b.answer.Finalizers = append(b.answer.Finalizers, finalizer)
+		b.answer.Finalizers = append(b.answer.Finalizers, Finalizer{Finalizer: f, WrittenBy: []object.Write{}})
 	}
 	b.conditions()
 	b.refusals()

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
 // Explanation is what -o json prints: an answer for each requested object, in that order.
@@ -64,14 +65,11 @@ type ExplainedReference struct {
 	WrittenBy   []object.Write        `json:"writtenBy"`            // the latest last; empty if unknown
 }
 
-// Finalizer is a finalizer, and who removes it, as far as its name tells.
+// Finalizer is a finalizer, and who has written and removes it. Traces are only of an object that is being deleted.
 type Finalizer struct {
-	Name       string `json:"name"`
-	Controller string `json:"controller"`
-	// Traces are what the scan shows of its controller, of an object that is being deleted; nil if
-	// that cannot be looked for.
-	Traces    *reason.ControllerTraces `json:"traces,omitempty"`
-	WrittenBy []object.Write           `json:"writtenBy"` // the latest last; empty if unknown
+	terminating.Finalizer
+
+	WrittenBy []object.Write `json:"writtenBy"` // the latest last; empty if unknown
 }
 
 // Condition is a condition of an object that is being deleted.

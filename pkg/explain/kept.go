@@ -78,7 +78,7 @@ func (b *answerBuilder) ownersTerminating() bool {
 		return false
 	}
 	first := b.graph.Object(leaving[0])
-	link := Link{first.Identity, "is being deleted, and " + b.later.Of(leaving[0]).Why.Message()}
+	link := Link{first.Identity, "is being deleted, and " + b.holds.Later().Of(leaving[0]).Reason.Message()}
 	b.answer.WaitsFor = append(b.answer.WaitsFor, link)
 	if collector.Assess(b.object, afterwards).ConsequenceIfDecidable() == collector.ConsequenceDelete {
 		b.answer.nextf("After the deletion of %s, no owner is left, and the garbage collector deletes it.", list(b.names(leaving)))

@@ -36,77 +36,47 @@ var conditionMeanings = map[string]string{
 // namespace explains a Namespace that waits for something other than the garbage collector, or
 // should be gone.
 func (b *answerBuilder) namespace(h *terminating.Hold) {
-	d := h.Namespace
-	b.namespaceHeadline(d)
-	b.suggestRepairOfNamespace(h)
-	kept := false
-	for _, cause := range d.Causes {
-		kept = b.namespaceCause(cause, h) || kept
+	causes := slices.Clone(h.Namespace.Causes)
+	if !h.Late(b.StuckAfter) { // it is normal that the namespace controller has not reported or done anything yet
+		causes = slices.DeleteFunc(causes, func(c terminating.NamespaceCause) bool {
+			return c.Kind == terminating.CauseConditionsUnread || c.Kind == terminating.CauseNothing
+		})
 	}
-	if d.Consequence == collector.ConsequenceStuck {
+	over := len(causes) == 0 || causes[0].Outdated
+	if over {
+		b.underWay(h.Consequence, ", and this tool found nothing left in it.")
+	} else {
+		b.underWay(h.Consequence, ", and "+causes[0].Reason.Message()+".")
+	}
+	b.suggestRepairOfNamespace(h)
+	for i, cause := range causes {
+		if over || i > 0 {
+			b.answer.next("It " + cause.Reason.Message() + ".")
+		}
+		switch cause.Kind {
+		case terminating.CauseFinalizers:
+			b.explainFinalizers(b.object.Identity, b.initial.HeldBy(b.node))
+		case terminating.CauseContentsLeft:
+			for _, f := range cause.Finalizers[:min(len(cause.Finalizers), maxNames)] {
+				on := object.Identity{} // the first one that it holds
+				for _, n := range slices.Backward(b.contents()) {
+					if o := b.graph.Object(n); slices.Contains(o.Finalizers, f) {
+						on = o.Identity
+					}
+				}
+				b.nameControllers(b.holds.Finalizers([]string{f}, on))
+			}
+			b.blockedContents(h.Consequence == collector.ConsequenceStuck || h.Late(b.StuckAfter))
+		case terminating.CauseDiscovery, terminating.CauseVersionParsing, terminating.CauseDeletionFails, terminating.CauseSpecFinalizers,
+			terminating.CauseContentsUnread, terminating.CauseConditionsUnread, terminating.CauseNothing:
+		}
+	}
+	if h.Consequence == collector.ConsequenceStuck {
 		b.answer.next("The namespace controller retries at least once a minute, so you need not restart anything.")
 	}
-	if !kept {
+	if over {
 		b.answer.next("It should be gone by now.")
 	}
-}
-
-func (b *answerBuilder) namespaceHeadline(d *terminating.NamespaceDiagnosis) {
-	contents, left := len(b.contents()), b.result.Model.Object(b.node)
-	switch {
-	case d.Consequence == collector.ConsequenceStuck:
-		b.underWay(collector.ConsequenceStuck, ", and the namespace controller reports a failure.")
-	case left != nil && len(left.ForeignFinalizers()) > 0:
-		b.underWay(collector.ConsequenceNone, ", held by "+foreign(b.result.Model.HeldBy(b.node))+".")
-	case contents > 0:
-		b.underWay(collector.ConsequenceNone, ", and "+remaining(contents, "in it")+".")
-	default:
-		b.underWay(collector.ConsequenceNone, ", and this tool found nothing left in it.")
-	}
-}
-
-// namespaceCause explains one cause, and reports whether that keeps the Namespace now. For some
-// minutes after the DELETE it is normal that the namespace controller has not reported or done
-// anything.
-func (b *answerBuilder) namespaceCause(cause terminating.NamespaceCause, h *terminating.Hold) bool {
-	_, certain := b.graph.View().FinalizationGaps(b.object.Name)
-	switch cause.Kind {
-	case terminating.CauseConditionsUnread, terminating.CauseNothing:
-		if !h.Late(b.StuckAfter) {
-			return false
-		}
-	case terminating.CauseDiscovery:
-		if certain {
-			b.explainGaps(false)
-			return true
-		}
-	case terminating.CauseContentsUnread:
-		if !certain {
-			b.explainGaps(h.Namespace.Causes[0].Kind != cause.Kind)
-			return true
-		}
-	case terminating.CauseContentsLeft:
-		b.answer.next("It " + cause.Reason.Message() + ".")
-		for _, f := range cause.Finalizers[:min(len(cause.Finalizers), maxNames)] {
-			on := object.Identity{} // the first one that it holds
-			for _, n := range slices.Backward(b.contents()) {
-				if o := b.graph.Object(n); slices.Contains(o.Finalizers, f) {
-					on = o.Identity
-				}
-			}
-			b.explainFinalizer(f, on)
-		}
-		b.blockedContents(h.Consequence == collector.ConsequenceStuck || h.Late(b.StuckAfter))
-		return true
-	case terminating.CauseFinalizers:
-		if left := b.result.Model.Object(b.node); left != nil && len(left.ForeignFinalizers()) > 0 {
-			b.explainFinalizers(b.object.Identity, b.result.Model.HeldBy(b.node))
-			return true
-		}
-	case terminating.CauseVersionParsing, terminating.CauseDeletionFails, terminating.CauseSpecFinalizers:
-	}
-	b.answer.next("It " + cause.Reason.Message() + ".")
-	return !cause.Outdated
 }
 
 // suggestRepairOfNamespace suggests what repairs the causes.

@@ -91,7 +91,7 @@ func TestTheExplanationOfADeletionNamesWhatHoldsIt(t *testing.T) {
 		if h.RootCause != nil && !strings.Contains(text, h.RootCause.Name) {
 			t.Fatalf("%s waits for %s: %s", h.Object, h.RootCause, text)
 		}
-		for _, f := range h.Own {
+		for _, f := range h.OwnFinalizers {
 			if !strings.Contains(text, f) {
 				t.Fatalf("%s is held by %s: %s", h.Object, f, text)
 			}

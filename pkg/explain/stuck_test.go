@@ -23,11 +23,11 @@ func TestABlockedDeletionNamesWhatIsInTheWay(t *testing.T) {
 		why, report string
 	}{
 		"the object itself": {
-			[]object.Object{controlled, one, other}, "), and cannot be changed: the API server rejects every update of its metadata", "it is being deleted, and cannot be changed: ",
+			[]object.Object{controlled, one, other}, "), and the deletion never completes: it cannot be changed: the API server rejects every update of its metadata", "it is being deleted, and cannot be changed: ",
 		},
 		"an orphan that has two controllers": {
 			[]object.Object{deleted, orphan, one, other},
-			"), and is blocked by ConfigMap/orphan, which cannot be changed: the API server rejects every update of its metadata",
+			"), and the deletion never completes: it is blocked by ConfigMap/orphan, which cannot be changed: the API server rejects every update of its metadata",
 			"it is being deleted, and is blocked by ConfigMap/orphan, which cannot be changed: ",
 		},
 	} {

@@ -24,8 +24,8 @@ func (b *answerBuilder) terminating() {
 			b.answer.suggest("see what keeps "+i.String(), b.command("why", i.Identity)...)
 		}
 	}
-	h := b.now.Of(b.node)
-	goes := b.result.Model.Object(b.node) == nil
+	h, left := b.holds.Of(b.node), b.result.Model.Object(b.node)
+	goes := left == nil
 	container, withContents := b.result.ContentsDeleted[b.node]
 	switch {
 	case goes && withContents:
@@ -34,7 +34,10 @@ func (b *answerBuilder) terminating() {
 	case goes && !b.object.HasCollectorFinalizer() && b.deletesContents() && !h.Late(b.StuckAfter) && len(b.graph.Snapshot().Refused) == 0:
 		b.underWay(collector.ConsequenceNone, ", and goes once its contents are gone. No action is needed.")
 	default:
-		b.held(&h)
+		b.held(&h, left)
+	}
+	if goes && b.object.HasCollectorFinalizer() && b.answer.Consequence == collector.ConsequenceNone {
+		b.answer.Consequence = collector.ConsequenceDelete
 	}
 	if !goes && b.firstTransition(b.node, collector.ActionUnlink) != nil {
 		if b.answer.Consequence == collector.ConsequenceNone {
@@ -79,7 +82,7 @@ func (b *answerBuilder) underWay(c collector.Consequence, rest string) {
 
 // collectorCompletes explains a deletion that the garbage collector completes.
 func (b *answerBuilder) collectorCompletes(h *terminating.Hold) {
-	blocking := h.By
+	blocking := h.BlockedBy
 	switch n := len(blocking); {
 	case b.object.Orphaning():
 		b.underWay(collector.ConsequenceDelete, " with policy Orphan: the garbage collector removes its dependents' references to it, and then completes the deletion.")
@@ -99,7 +102,7 @@ func (b *answerBuilder) collectorCompletes(h *terminating.Hold) {
 		}
 	}
 	if h.RootCause != nil {
-		b.answer.nextf("%s %s.", h.RootCause, h.Cause.Message())
+		b.answer.nextf("%s %s.", h.RootCause, h.ObstacleReason.Message())
 	}
 	b.answer.next("A running garbage collector does this within seconds. If the object stays longer, the garbage collector is off or has lost track of it: then this tool, or a restart of the controller manager, completes the deletion.")
 	where, of := "the cluster", []string{"-A"}
@@ -109,28 +112,28 @@ func (b *answerBuilder) collectorCompletes(h *terminating.Hold) {
 	b.answer.suggest("complete the deletion, if no garbage collector runs; this previews a pass over "+where, plugin.Line(slices.Concat([]string{"collect"}, of, []string{"--dry-run"})...)...)
 }
 
-// held explains a deletion by what holds it.
-func (b *answerBuilder) held(h *terminating.Hold) {
+// held explains a deletion by what holds it. left is what is left of the object when the garbage collector has done all it can; nil if it is
+// gone then.
+func (b *answerBuilder) held(h *terminating.Hold, left *object.Object) {
+	blocked := left != nil && left.HasCollectorFinalizer()
 	switch {
 	case b.object.Contested:
 		b.answer.say(collector.ConsequenceUnknown, "It is unknown what happens to %s: %s.", b.object, snapshot.UIDContested(b.object).Contest())
-	case h.Completes() && len(h.Own) > 0:
-		b.finalizers(h)
-	case h.Completes():
+	case left == nil && (h.Holder == terminating.HolderCollector || h.Holder == terminating.HolderDependents):
 		b.collectorCompletes(h)
-	case b.object.IsNamespace() && !h.Blocked():
+	case h.Namespace != nil && !blocked:
 		b.namespace(h)
-	case h.Blocked() || h.Holder == terminating.HolderDependents:
-		b.stuck(h)
+	case blocked || h.Holder == terminating.HolderDependents:
+		b.stuck(h, left)
 	case h.Holder == terminating.HolderContents:
 		b.underWay(collector.ConsequenceNone, ", and "+remaining(len(b.contents()), "of its kind")+".")
 		b.blockedContents(false)
-	case h.Holder == terminating.HolderKubelet && len(h.Own) == 0:
-		b.answer.say(collector.ConsequenceNone, "%s %s.", b.object, h.Why.Message())
+	case len(h.OwnFinalizers) > 0:
+		b.finalizers(h)
+	case h.Holder == terminating.HolderKubelet:
+		b.answer.say(collector.ConsequenceNone, "%s %s.", b.object, h.Reason.Message())
 		b.removal()
 		b.answer.suggest("remove it without waiting for the kubelet, only if its containers cannot run anymore", b.command("delete", b.object.Identity, "--force", "--dry-run")...)
-	case len(h.Own) > 0:
-		b.finalizers(h)
 	case h.Holder == terminating.HolderGracePeriod:
 		b.stopping()
 	default:
@@ -141,10 +144,11 @@ func (b *answerBuilder) held(h *terminating.Hold) {
 // finalizers explains a deletion that waits for others to remove their finalizers.
 func (b *answerBuilder) finalizers(h *terminating.Hold) {
 	held := b.initial.HeldBy(b.node)
-	b.underWay(collector.ConsequenceNone, ", held by "+foreign(held)+".")
+	held.Since = reason.Since{} // the headline begins with it
+	b.underWay(collector.ConsequenceNone, ", and "+held.Message()+".")
 	b.explainFinalizers(b.object.Identity, held)
 	if h.Holder == terminating.HolderKubelet {
-		b.answer.nextf("%s %s.", b.object, h.Why.Message())
+		b.answer.nextf("%s %s.", b.object, h.Reason.Message())
 	}
 	if b.object.DeletingDependents() {
 		b.answer.next("The garbage collector removes its own finalizer first; that is not enough.")
@@ -189,11 +193,9 @@ func remaining(n int, which string) string {
 
 // explainFinalizers says who has to remove the finalizers of others, and what a person may do.
 func (b *answerBuilder) explainFinalizers(i object.Identity, held reason.HeldByFinalizers) {
-	for _, f := range held.Finalizers {
-		if i == b.object.Identity {
-			break // each of its own finalizers is listed with its controller
-		}
-		b.explainFinalizer(f, i)
+	finalizers := b.holds.Finalizers(held.Finalizers, i)
+	if i != b.object.Identity { // each of its own finalizers is listed with its controller
+		b.nameControllers(finalizers)
 	}
 	b.answer.next("The garbage collector only removes its own finalizers.")
 	says := held.Due == nil && b.says(i) // else nothing that it says keeps the controller from acting
@@ -223,15 +225,15 @@ func (b *answerBuilder) explainFinalizers(i object.Identity, held reason.HeldByF
 		b.answer.suggest("see what uses it, before anything else", append([]string{"kubectl", "describe"}, b.arguments(i)...)...)
 		return
 	}
-	for _, f := range held.Finalizers {
-		if who, _, _ := simulate.FinalizerController(f); who == simulate.Nobody {
+	for _, f := range finalizers {
+		if f.Misspelled() {
 			ask = "preview removing it"
 		}
-		if traces := b.now.Traces().Of(f, i); says && (traces == nil || !traces.NothingFound()) {
+		if says && (f.Traces == nil || !f.Traces.NothingFound()) {
 			continue // its controller is at work
 		}
-		if f != simulate.DefinitionFinalizer {
-			b.answer.suggest(ask, plugin.Line(slices.Concat([]string{"finalizer", "remove"}, slices.Insert(b.arguments(i), 1, f), []string{"--dry-run"})...)...)
+		if f.Name != simulate.DefinitionFinalizer {
+			b.answer.suggest(ask, plugin.Line(slices.Concat([]string{"finalizer", "remove"}, slices.Insert(b.arguments(i), 1, f.Name), []string{"--dry-run"})...)...)
 			break
 		}
 	}
@@ -265,97 +267,57 @@ func (b *answerBuilder) says(i object.Identity) bool {
 	return true
 }
 
-// explainFinalizer says who has to remove a finalizer from an object, and what the scan shows of its controller.
-func (b *answerBuilder) explainFinalizer(finalizer string, on object.Identity) {
-	b.answer.nextf("The finalizer %s: %s.", finalizer, finalizerController(finalizer))
-	if traces := b.now.Traces().Of(finalizer, on); traces != nil {
-		b.answer.next(traces.Sentence() + ".")
+// nameControllers says who has to remove finalizers, and what the scan shows of these controllers.
+func (b *answerBuilder) nameControllers(finalizers []terminating.Finalizer) {
+	for _, f := range finalizers {
+		b.answer.nextf("The finalizer %s: %s.", f.Name, f.Removal())
+		if f.Traces != nil {
+			b.answer.next(f.Traces.Sentence() + ".")
+		}
 	}
-}
-
-// finalizerController returns who removes a finalizer, and when, as far as its name tells.
-func finalizerController(finalizer string) string {
-	who, when, known := simulate.FinalizerController(finalizer)
-	switch {
-	case who == simulate.Nobody:
-		return "nobody removes it: it is a misspelled finalizer of the garbage collector"
-	case when != "":
-		return fmt.Sprintf("%s removes it when %s", who, when)
-	case known:
-		return fmt.Sprintf("%s has to remove it", who)
-	case who != "":
-		return fmt.Sprintf("the controller behind %s has to remove it", who)
-	}
-	return "its name does not say which controller has to remove it"
 }
 
 // stuck explains a deletion that the garbage collector cannot complete, with the chain of
-// objects that block it.
-func (b *answerBuilder) stuck(h *terminating.Hold) {
-	model := b.result.Model
-	links, end, _ := model.Chain(b.node)
-	for i, n := range links[1:] {
-		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, b.link(n, i+2 == len(links) && end.Reason != simulate.InCycle)})
+// objects that block it. left is as in held.
+func (b *answerBuilder) stuck(h *terminating.Hold, left *object.Object) {
+	chain := b.result.Model.Chain(b.node)[1:]
+	for i, n := range chain {
+		what := "waits for a dependent to be deleted first"
+		switch last := i+1 == len(chain) && h.Obstacle.Reason != simulate.InCycle; {
+		case last && b.result.Model.Object(n).Terminating():
+			what = h.ObstacleReason.Message()
+		case last:
+			what = "is not being deleted"
+		}
+		b.answer.WaitsFor = append(b.answer.WaitsFor, Link{b.graph.Object(n).Identity, "blocks it, and " + what})
 	}
-	how := ""
-	switch left := model.Object(b.node); {
+	rest := ""
+	switch {
 	case left.Orphaning():
-		how = " (orphan: its dependents lose their references to it first)"
+		rest = " (orphan: its dependents lose their references to it first)"
 	case left.DeletingDependents():
-		how = " (" + foregroundDeletion + ")"
+		rest = " (" + foregroundDeletion + ")"
 	}
-	say := func(what string) { b.underWay(h.Consequence, how+", and "+what+".") }
-	last := b.graph.Object(end.Node).Identity
-	waits := "is blocked by " + name(last, b.object.Namespace)
-	which := waits + ", which "
-	if end.Node == b.node { // it is in its own way
-		which = ""
+	switch h.Consequence {
+	case collector.ConsequenceStuck:
+		rest += ", and the deletion never completes: it "
+	case collector.ConsequenceUnknown:
+		rest += ", and it is unknown whether the deletion completes: it "
+	case collector.ConsequenceNone, collector.ConsequenceDelete, collector.ConsequenceUnlink:
+		rest += ", and "
 	}
-	if more := len(h.By) - 1; len(links) > 1 && more > 0 {
+	b.underWay(h.Consequence, rest+h.Reason.Message()+".")
+	if more := len(h.BlockedBy) - 1; len(chain) > 0 && more > 0 {
 		b.answer.nextf("%s %s it, too.", reason.Count(more, "more object"), plural(more, "blocks", "block"))
 	}
-	switch end.Reason {
+	switch end := b.graph.Object(h.Obstacle.Node).Identity; h.Obstacle.Reason {
 	case simulate.InCycle:
-		cycle := "waits in a cycle, so the deletion never completes: each object in it waits for another to be deleted first"
-		if len(links) == 1 {
-			cycle = "waits for itself to be deleted first, so the deletion never completes"
-		}
-		say(cycle)
 		b.answer.suggest("complete the deletion by deleting it again, without waiting for dependents; this previews that", b.command("delete", b.object.Identity, "--cascade=background", "--dry-run")...)
 	case simulate.CannotBeJudged:
-		skips := ", which the garbage collector skips, so the deletion never completes"
-		if h.Consequence == collector.ConsequenceUnknown {
-			skips = ", which the garbage collector may skip, so it is unknown whether the deletion completes"
-		}
-		say(waits + skips)
-		b.answer.nextf("About %s: %s.", last, terminating.UndecidableReference(model, end.Node, end.Reference).Undecidable())
-		b.answer.suggest("see what is wrong with "+last.String(), b.command("why", last)...)
-	case simulate.NotAllListed:
-		say("it is unknown whether anything blocks it: this tool could not read everything that may depend on it")
-	case simulate.SharesUID:
-		say("it is unknown what happens to it: " + snapshot.UIDContested(b.graph.Object(end.Node)).Contest())
+		b.answer.suggest("see what is wrong with "+end.String(), b.command("why", end)...)
 	case simulate.HeldByFinalizers:
-		say(which + "is held by " + foreign(model.HeldBy(end.Node)))
-		b.explainFinalizers(last, model.HeldBy(end.Node))
-	case simulate.PodStillStopping:
-		say(waits + ", a Pod that is still stopping")
-	case simulate.PatchRejected, simulate.ContentsUnlistable, simulate.ContentsNotListed, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached, simulate.NothingBlocks:
-		say(which + h.Cause.Message())
+		b.explainFinalizers(end, b.result.Model.HeldBy(h.Obstacle.Node))
+	case simulate.NotAllListed, simulate.SharesUID, simulate.PodStillStopping, simulate.PatchRejected, simulate.ContentsUnlistable,
+		simulate.ContentsNotListed, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached, simulate.NothingBlocks:
 	}
-}
-
-func foreign(held reason.HeldByFinalizers) string {
-	return plural(len(held.Finalizers), "the finalizer ", "the finalizers ") + list(held.Finalizers) + held.Because()
-}
-
-// link returns what blocks the deletion in an object of the chain. last is set for the end
-// of the chain.
-func (b *answerBuilder) link(n graph.Node, last bool) string {
-	switch {
-	case !last:
-		return "blocks it, and waits for a dependent to be deleted first"
-	case b.result.Model.Object(n).Terminating():
-		return "blocks it, and " + b.later.Of(n).Why.Message()
-	}
-	return "blocks it, and is not being deleted"
 }

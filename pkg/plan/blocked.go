@@ -60,7 +60,7 @@ func (b *builder) blocked() []Blocked {
 
 // BlockedBy returns a deletion that something holds.
 func BlockedBy(h terminating.Hold) Blocked {
-	return Blocked{Object: h.Object, By: h.By, Reason: h.Why, Finalizers: h.Own}
+	return Blocked{Object: h.Object, By: h.BlockedBy, Reason: h.Reason, Finalizers: h.OwnFinalizers}
 }
 
 func (b *builder) blockedObject(n graph.Node, why reason.Reason) Blocked {

@@ -140,9 +140,9 @@ func TestBlocked(t *testing.T) {
 				"x [y]: is blocked by Pod/y, which has been held by x/y for 60s",
 			},
 		},
-		"a Pod that is stopping": {
+		"a Pod that should have stopped": {
 			[]Part{Listing(waiting, Pod("a/x", Owned(To(waiting, Blocking)), InGracePeriod()))},
-			[]string{"waiting [x]: is blocked by Pod/x, which has been stopping for 60s"},
+			[]string{"waiting [x]: is blocked by Pod/x, which has been past its grace period for 60s: its kubelet has not confirmed that it stopped, so its node may be down or gone"},
 		},
 		"a circle, all deleted in the foreground": {
 			[]Part{Listing(ring("one", "two"), ring("two", "one"))},

@@ -42,19 +42,6 @@ func (t *FinalizerTraces) Of(finalizer string, on object.Identity) *reason.Contr
 	return found.(*reason.ControllerTraces)
 }
 
-// All returns the traces of several finalizers of an object, once for each domain.
-func (t *FinalizerTraces) All(finalizers []string, on object.Identity) []reason.ControllerTraces {
-	var out []reason.ControllerTraces
-	known := map[string]bool{}
-	for _, f := range finalizers {
-		if found := t.Of(f, on); found != nil && !known[found.Domain] {
-			known[found.Domain] = true
-			out = append(out, *found)
-		}
-	}
-	return out
-}
-
 // controllerDomain returns the domain of the controller behind a finalizer, or an empty string.
 func controllerDomain(finalizer string) string {
 	domain := domainOf(finalizer)

@@ -96,12 +96,13 @@ func (o *Obstacles) RootCause(n graph.Node) (end Obstacle, ok bool) {
 // Chain returns what a terminating object waits for: the object itself, the first object
 // that blocks it, the first that blocks that one, and so on, and the obstacle at the end.
 // It contains the members of a cycle once; the obstacle is the first of them by identity.
-// ok is false if the object is gone or not terminating.
-func (m *Model) Chain(n graph.Node) (links []graph.Node, end Obstacle, ok bool) {
-	return m.chain(n, nil)
+// It is nil if the object is gone or not terminating.
+func (m *Model) Chain(n graph.Node) []graph.Node {
+	links, _, _ := m.chain(n, nil)
+	return links
 }
 
-// chain returns the Chain, up to the first object whose end is known.
+// chain returns the Chain, up to the first object whose end is known, and its end.
 func (m *Model) chain(n graph.Node, ends map[graph.Node]Obstacle) (links []graph.Node, end Obstacle, ok bool) {
 	if o := m.Object(n); o == nil || !o.Terminating() {
 		return nil, Obstacle{}, false

@@ -13,46 +13,63 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Diagnoser finds out what holds objects that are being deleted. It is not safe for concurrent use.
+// Diagnoser finds out what holds objects that are being deleted, in one state of a model. It is not safe for concurrent use.
 type Diagnoser struct {
 	graph      *graph.Graph
-	now        state
-	later      func() state // of what is left when the collector has done all it can
+	model      *simulate.Model
+	obstacles  *simulate.Obstacles
+	later      func() *Diagnoser // of what is left when the collector has done all it can
 	namespaces func() *namespaces
 	traces     *simulate.FinalizerTraces
 }
 
-// state is one state of a model, and what blocks deletions in it.
-type state struct {
-	model     *simulate.Model
-	obstacles *simulate.Obstacles
-}
-
-func newState(m *simulate.Model) state { return state{m, simulate.NewObstacles(m)} }
-
 // New returns the Diagnoser of a model. after returns its state when the collector has done all it can; it is called if a deletion waits for
 // that. The models must not change while the Diagnoser is used.
 func New(m *simulate.Model, after func() *simulate.Model) *Diagnoser {
-	return &Diagnoser{
-		graph: m.Graph(), now: newState(m), later: sync.OnceValue(func() state { return newState(after()) }),
-		namespaces: sync.OnceValue(func() *namespaces { return newNamespaces(m) }),
-		traces:     simulate.NewFinalizerTraces(m.Graph()),
-	}
+	d := InState(m)
+	d.later = sync.OnceValue(func() *Diagnoser {
+		later := InState(after())
+		later.traces = d.traces
+		return later
+	})
+	return d
 }
 
 // InState returns the Diagnoser of a model in a state in which the collector has done all it can.
-func InState(m *simulate.Model) *Diagnoser { return New(m, func() *simulate.Model { return m }) }
+func InState(m *simulate.Model) *Diagnoser {
+	d := &Diagnoser{
+		graph: m.Graph(), model: m, obstacles: simulate.NewObstacles(m),
+		namespaces: sync.OnceValue(func() *namespaces { return newNamespaces(m) }),
+		traces:     simulate.NewFinalizerTraces(m.Graph()),
+	}
+	d.later = func() *Diagnoser { return d }
+	return d
+}
 
-// Traces are what the scan shows of the controllers behind finalizers.
-func (d *Diagnoser) Traces() *simulate.FinalizerTraces { return d.traces }
+// Later returns the Diagnoser of what is left when the collector has done all it can.
+func (d *Diagnoser) Later() *Diagnoser { return d.later() }
+
+// Finalizers returns what is known of finalizers on an object, and of their controllers.
+func (d *Diagnoser) Finalizers(names []string, on object.Identity) []Finalizer {
+	out := []Finalizer{}
+	for _, name := range names {
+		f := Finalizer{Name: name, Traces: d.traces.Of(name, on)}
+		f.Controller, f.Condition, f.known = simulate.FinalizerController(name)
+		if !f.known && f.Controller != "" {
+			f.Controller = "the controller behind " + f.Controller
+		}
+		out = append(out, f)
+	}
+	return out
+}
 
 // Of returns what holds an object that is being deleted in the state of the model. Of several things it is the one to look at first: what
 // keeps the collector from removing its finalizer, then who has to act besides the collector.
 func (d *Diagnoser) Of(n graph.Node) Hold {
-	o := cmp.Or(d.now.model.Object(n), d.graph.Object(n))
+	o := cmp.Or(d.model.Object(n), d.graph.Object(n))
 	h := Hold{
 		Object: o.Identity, Scanned: d.graph.Snapshot().Taken, Consequence: collector.ConsequenceNone,
-		Finalizers: []HoldingFinalizer{}, By: []object.Identity{}, End: simulate.Obstacle{Node: n},
+		Finalizers: []Finalizer{}, BlockedBy: []object.Identity{},
 	}
 	h.Says = o.Says(h.Scanned)
 	if o.Terminating() {
@@ -63,44 +80,33 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 		h.Namespace = &found
 	}
 	switch left := d.left(n); {
-	case d.now.model.Object(n) == nil: // it is gone in that state
+	case d.model.Object(n) == nil: // it is gone in that state
 		h.set(HolderCollector, reason.NothingBlocks)
 	case o.Contested:
-		d.chain(&h, d.now)
+		d.chain(&h, n)
 	case left != nil && left.HasCollectorFinalizer():
-		h.blocked = true
-		d.chain(&h, d.later())
-	case left == nil && len(d.now.model.Blocking(n)) > 0:
-		h.completes = true
+		d.later().chain(&h, n)
+	case left == nil && len(d.model.Blocking(n)) > 0:
 		d.dependents(&h, n)
-	case d.now.model.Overdue(o):
+	case d.model.Overdue(o):
 		d.kubelet(&h, n)
 	case left == nil && o.HasCollectorFinalizer():
-		h.completes = true
 		d.alone(&h, n)
 	case h.Namespace != nil:
 		d.namespace(&h, n)
 	case left != nil: // the collector's own finalizer goes, and something else stays
-		d.chain(&h, d.later())
+		d.later().chain(&h, n)
 	case len(o.Finalizers) == 0 && !o.InGracePeriod() && !o.IsNamespace():
 		h.set(HolderNothing, reason.NothingHolds)
 	default:
-		d.chain(&h, d.now)
-	}
-	carrier := &h.Object
-	if len(h.Own) == 0 {
-		carrier = cmp.Or(h.Contents, h.RootCause, carrier)
-	}
-	for i := range h.Finalizers {
-		f := &h.Finalizers[i]
-		f.Traces = d.traces.Of(f.Name, *carrier)
+		d.chain(&h, n)
 	}
 	return h
 }
 
 // left returns what is left of an object with the collector's finalizer when the collector has done all it can; nil for others.
 func (d *Diagnoser) left(n graph.Node) *object.Object {
-	if o := d.now.model.Object(n); o == nil || !o.HasCollectorFinalizer() {
+	if o := d.model.Object(n); o == nil || !o.HasCollectorFinalizer() {
 		return nil
 	}
 	return d.later().model.Object(n)
@@ -108,79 +114,83 @@ func (d *Diagnoser) left(n graph.Node) *object.Object {
 
 // dependents sets the dependents that go first: those that the collector deletes, or what they wait for.
 func (d *Diagnoser) dependents(h *Hold, n graph.Node) {
-	end, _ := d.now.obstacles.RootCause(n)
-	if end.Reason == simulate.HeldByFinalizers || end.Reason == simulate.PodStillStopping || end.Reason == simulate.ContentsStillDeleting {
-		d.chain(h, d.now)
+	end, _ := d.obstacles.RootCause(n)
+	if slices.Contains(endedByOthers, end.Reason) {
+		d.chain(h, n)
 		return
 	}
-	for _, by := range d.now.model.Blocking(n) {
-		h.By = append(h.By, d.graph.Object(by).Identity)
+	for _, by := range d.model.Blocking(n) {
+		h.BlockedBy = append(h.BlockedBy, d.graph.Object(by).Identity)
 	}
-	h.collects = true
-	h.set(HolderDependents, reason.WaitsForDependents.Of(h.By[0], len(h.By)-1))
+	h.set(HolderDependents, reason.WaitsForDependents.Of(h.BlockedBy[0], len(h.BlockedBy)-1))
+}
+
+// endedByOthers are the obstacles that are being deleted, and that only others than the collector end.
+var endedByOthers = []simulate.BlockReason{
+	simulate.HeldByFinalizers, simulate.PodStillStopping, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.ContentsUnlistable,
 }
 
 // kubelet sets the kubelet that has not stopped a Pod in its grace period.
 func (d *Diagnoser) kubelet(h *Hold, n graph.Node) {
-	o := d.now.model.Object(n)
-	overdue := reason.PodOverdue{Since: d.now.model.Since(n), Node: o.Node}
-	h.Own = o.ForeignFinalizers()
-	h.set(HolderKubelet, overdue, h.Own...)
+	o := d.model.Object(n)
+	overdue := reason.PodOverdue{Since: d.model.Since(n), Node: o.Node}
+	h.OwnFinalizers = o.ForeignFinalizers()
+	h.set(HolderKubelet, overdue, d.Finalizers(h.OwnFinalizers, h.Object)...)
 	if o.Node != nil {
 		h.Kubelet = overdue.Kubelet()
 	}
 }
 
-// chain sets what an object waits for in a state: dependents that block it, what these wait for, and so on.
-func (d *Diagnoser) chain(h *Hold, in state) {
-	n := h.End.Node
-	for _, by := range in.model.Blocking(n) {
-		h.By = append(h.By, d.graph.Object(by).Identity)
+// chain sets what an object waits for: dependents that block it, what these wait for, and so on. What others
+// end at the end of it is diagnosed as such.
+func (d *Diagnoser) chain(h *Hold, n graph.Node) {
+	for _, by := range d.model.Blocking(n) {
+		h.BlockedBy = append(h.BlockedBy, d.graph.Object(by).Identity)
 	}
-	h.End, _ = in.obstacles.RootCause(n)
-	h.Cause, h.Consequence = in.reason(h.End), in.consequence(h.End)
-	root := &d.graph.Object(h.End.Node).Identity
+	h.Obstacle, _ = d.obstacles.RootCause(n)
+	end := h.Obstacle
+	h.ObstacleReason, h.Consequence = d.reason(end), d.consequence(end)
 	switch {
-	case h.End.Node == n && h.End.Reason == simulate.HeldByFinalizers:
+	case end.Node == n && end.Reason == simulate.HeldByFinalizers:
 		d.finalizers(h, n)
 		return
-	case h.End.Node == n:
-		h.set(holderOf(h.End.Reason), h.Cause)
+	case end.Node == n:
+		h.set(holderOf(end.Reason), h.ObstacleReason)
 		return
 	}
-	var finalizers []string
-	if h.End.Reason == simulate.HeldByFinalizers {
-		finalizers = in.model.Object(h.End.Node).ForeignFinalizers()
+	var finalizers []Finalizer
+	if slices.Contains(endedByOthers, end.Reason) {
+		root := d.Of(end.Node)
+		h.ObstacleReason, finalizers = root.Reason, root.Finalizers
 	}
-	h.RootCause = root
-	if len(h.By) == 0 { // an orphan whose reference to it cannot be removed
-		h.By = append(h.By, *root)
+	h.RootCause = &d.graph.Object(end.Node).Identity
+	if len(h.BlockedBy) == 0 { // an orphan whose reference to it cannot be removed
+		h.BlockedBy = append(h.BlockedBy, *h.RootCause)
 	}
-	holder := holderOf(h.End.Reason)
+	holder := holderOf(end.Reason)
 	if holder != HolderUnknown && holder != HolderCollector {
 		holder = HolderDependents
 	}
-	h.set(holder, reason.BlockedByDependents{By: h.By[0], RootCause: *root, Because: reason.Nested{Reason: h.Cause}}, finalizers...)
+	h.set(holder, reason.BlockedByDependents{By: h.BlockedBy[0], RootCause: *h.RootCause, Because: reason.Nested{Reason: h.ObstacleReason}}, finalizers...)
 }
 
 // alone sets what holds an object that no dependent blocks, and that the collector has to process: perhaps others act before.
 func (d *Diagnoser) alone(h *Hold, n graph.Node) {
-	switch o := d.now.model.Object(n); {
+	switch o := d.model.Object(n); {
 	case len(o.ForeignFinalizers()) > 0:
 		d.finalizers(h, n)
 	case o.InGracePeriod():
-		h.set(HolderGracePeriod, reason.GracePeriod.Of(d.now.model.Since(n)))
+		h.set(HolderGracePeriod, reason.GracePeriod.Of(d.model.Since(n)))
 	default:
-		h.End.Reason, h.Cause = simulate.NothingBlocks, reason.NothingBlocks
-		h.set(HolderCollector, h.Cause)
+		h.set(HolderCollector, reason.NothingBlocks)
 	}
 }
 
 // finalizers sets the finalizers of others that an object has itself, and who uses it now.
 func (d *Diagnoser) finalizers(h *Hold, n graph.Node) {
-	held := d.now.model.HeldBy(n)
-	h.Own = held.Finalizers
-	h.set(HolderFinalizer, held, h.Own...)
+	held := d.model.HeldBy(n)
+	h.OwnFinalizers = held.Finalizers
+	h.set(HolderFinalizer, held, d.Finalizers(h.OwnFinalizers, h.Object)...)
 	h.explain(held)
 	if i := slices.IndexFunc(held.UsedBy, func(u reason.User) bool { return u.IsAttachment() }); i >= 0 {
 		h.RootCause = &held.UsedBy[i].Identity
@@ -218,21 +228,24 @@ func (d *Diagnoser) namespace(h *Hold, n graph.Node) {
 	}
 	because := cause.Reason
 	if cause.Kind == CauseFinalizers {
-		because = reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: d.now.model.Since(n)}
-		h.Own = d.now.model.Object(n).ForeignFinalizers()
+		because = reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: d.model.Since(n)}
+		h.OwnFinalizers = d.model.Object(n).ForeignFinalizers()
 	}
-	finalizers := cause.Finalizers
+	on := h.Object // what has the finalizers of the contents
 	for _, in := range d.namespaces().contents[h.Object.Name] {
 		if h.Contents == nil && len(d.graph.Object(in).ForeignFinalizers()) > 0 {
-			h.Contents = &d.graph.Object(in).Identity
+			h.Contents, on = &d.graph.Object(in).Identity, d.graph.Object(in).Identity
 		}
 	}
-	for _, c := range found.Causes[1:] {
-		if c.Kind == CauseContentsLeft {
-			finalizers = append(slices.Clip(finalizers), c.Finalizers...)
+	h.set(namespaceHolders[cause.Kind], because)
+	for i, c := range found.Causes {
+		switch {
+		case c.Kind == CauseContentsLeft:
+			h.Finalizers = append(h.Finalizers, d.Finalizers(c.Finalizers, on)...)
+		case i == 0:
+			h.Finalizers = append(h.Finalizers, d.Finalizers(c.Finalizers, h.Object)...)
 		}
 	}
-	h.set(namespaceHolders[cause.Kind], because, finalizers...)
 }
 
 var namespaceHolders = map[NamespaceCauseKind]Holder{
@@ -243,10 +256,10 @@ var namespaceHolders = map[NamespaceCauseKind]Holder{
 }
 
 // consequence returns what becomes of a deletion that ends at an obstacle.
-func (s state) consequence(at simulate.Obstacle) collector.Consequence {
+func (d *Diagnoser) consequence(at simulate.Obstacle) collector.Consequence {
 	switch at.Reason {
 	case simulate.CannotBeJudged:
-		if judgement(s.model, at.Node, at.Reference).Verdict == collector.VerdictUnknown { // the collector may read more
+		if judgement(d.model, at.Node, at.Reference).Verdict == collector.VerdictUnknown { // the collector may read more
 			return collector.ConsequenceUnknown
 		}
 		return collector.ConsequenceStuck
@@ -260,30 +273,30 @@ func (s state) consequence(at simulate.Obstacle) collector.Consequence {
 }
 
 // reason returns why an object is an obstacle.
-func (s state) reason(at simulate.Obstacle) reason.Reason {
+func (d *Diagnoser) reason(at simulate.Obstacle) reason.Reason {
 	switch at.Reason {
 	case simulate.HeldByFinalizers:
-		return s.model.HeldBy(at.Node)
+		return d.model.HeldBy(at.Node)
 	case simulate.PodStillStopping:
-		return reason.GracePeriod.Of(s.model.Since(at.Node))
+		return reason.GracePeriod.Of(d.model.Since(at.Node))
 	case simulate.ContentsStillDeleting:
-		return reason.ContentsRemain.Of(s.model.Since(at.Node))
+		return reason.ContentsRemain.Of(d.model.Since(at.Node))
 	case simulate.InCycle:
 		return reason.WaitsInCycle
 	case simulate.CannotBeJudged:
-		return reason.OwnerUndecidable.Of(UndecidableReference(s.model, at.Node, at.Reference))
+		return reason.OwnerUndecidable.Of(UndecidableReference(d.model, at.Node, at.Reference))
 	case simulate.LimitReached:
 		return reason.OutOfScope
 	case simulate.NotAllListed:
 		return reason.DependentsUnknown
 	case simulate.ContentsNotListed:
-		return snapshot.ContentsUnknown(s.model.ContentsGaps(at.Node))
+		return snapshot.ContentsUnknown(d.model.ContentsGaps(at.Node))
 	case simulate.GroupsUndiscoverable, simulate.ContentsUnlistable:
-		return snapshot.NotFinalized(s.model.FinalizationGaps(at.Node))
+		return snapshot.NotFinalized(d.model.FinalizationGaps(at.Node))
 	case simulate.PatchRejected:
 		return reason.PatchRejected
 	case simulate.SharesUID:
-		return snapshot.UIDContested(s.model.Graph().Object(at.Node))
+		return snapshot.UIDContested(d.model.Graph().Object(at.Node))
 	case simulate.NothingBlocks:
 	}
 	return reason.NothingBlocks

@@ -1,6 +1,7 @@
 package terminating
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -49,7 +50,7 @@ type Hold struct {
 	RootCause *object.Identity `json:"rootCause,omitempty"`
 	// Finalizers are those of other controllers on the root cause, or on what a Namespace still
 	// contains; never nil.
-	Finalizers []HoldingFinalizer `json:"finalizers"`
+	Finalizers []Finalizer `json:"finalizers"`
 	// Contents is the first object in a Namespace that Finalizers hold; nil for other objects.
 	Contents *object.Identity `json:"contents,omitempty"`
 	reason.Stored
@@ -57,13 +58,13 @@ type Hold struct {
 
 	Deleted time.Time `json:"-"` // the deletion timestamp
 
-	Why reason.Reason     `json:"-"` // the stored reason
-	By  []object.Identity `json:"-"` // the dependents that block it; never nil
-	Own []string          `json:"-"` // the finalizers of others that it has itself, if they hold it
-	// End is the object at the end of a chain of dependents, or the object itself, and why it waits there; its reason is 0 if that is none
-	// of the collector's: a kubelet, a Namespace's contents. Cause is that reason, said of that object.
-	End   simulate.Obstacle `json:"-"`
-	Cause reason.Reason     `json:"-"`
+	Reason        reason.Reason     `json:"-"` // the stored reason
+	BlockedBy     []object.Identity `json:"-"` // the dependents that block it; never nil
+	OwnFinalizers []string          `json:"-"` // the finalizers of others that it has itself, if they hold it
+	// Obstacle is what keeps the collector from completing the deletion, at the end of a chain of dependents: the root cause, or the object
+	// itself. ObstacleReason is said of it. Both are zero if the collector completes the deletion, or if it is up to others alone.
+	Obstacle       simulate.Obstacle `json:"-"`
+	ObstacleReason reason.Reason     `json:"-"`
 	// Consequence is ConsequenceStuck if the deletion never completes by itself, ConsequenceUnknown if too
 	// little could be read to tell, and ConsequenceNone if it waits for something else.
 	Consequence collector.Consequence `json:"-"`
@@ -75,14 +76,10 @@ type Hold struct {
 	// Because is, as a sentence without its full stop, why a finalizer of Kubernetes is still
 	// there; empty if the scan does not show that.
 	Because string `json:"-"`
-
-	collects  bool // the dependents that it waits for are those that the collector processes
-	completes bool // the collector completes the deletion
-	blocked   bool // the collector waits for something before it can complete the deletion
 }
 
-// HoldingFinalizer is a finalizer, and who removes it, as far as its name tells.
-type HoldingFinalizer struct {
+// Finalizer is a finalizer of an object, and who removes it, as far as its name tells.
+type Finalizer struct {
 	Name       string `json:"name"`
 	Controller string `json:"controller"`          // a noun; empty if unknown
 	Condition  string `json:"condition,omitempty"` // when the controller removes it; a clause
@@ -91,11 +88,21 @@ type HoldingFinalizer struct {
 	Traces *reason.ControllerTraces `json:"traces,omitempty"`
 }
 
-// Completes reports whether the collector completes the deletion, perhaps after that of dependents.
-func (h *Hold) Completes() bool { return h.completes }
+// Removal returns who removes the finalizer, and when, as a clause.
+func (f *Finalizer) Removal() string {
+	switch {
+	case f.Misspelled():
+		return "nobody removes it: it is a misspelled finalizer of the garbage collector"
+	case f.Condition != "":
+		return fmt.Sprintf("%s removes it when %s", f.Controller, f.Condition)
+	case f.Controller != "":
+		return f.Controller + " has to remove it"
+	}
+	return "its name does not say which controller has to remove it"
+}
 
-// Blocked reports whether the collector waits for something before it can complete the deletion.
-func (h *Hold) Blocked() bool { return h.blocked }
+// Misspelled reports whether it is a misspelled finalizer of the garbage collector, which nobody removes.
+func (f *Finalizer) Misspelled() bool { return f.Controller == simulate.Nobody }
 
 // Names returns the names of the finalizers that hold it.
 func (h *Hold) Names() []string {
@@ -118,7 +125,7 @@ const settle = 30 * time.Second
 // Held reports whether something holds the object that does not go by itself within seconds: a finalizer of
 // another controller than Kubernetes' own, what a protection waits for, or anything if it has taken longer than settle.
 func (h *Hold) Held() bool {
-	foreign := slices.ContainsFunc(h.Finalizers, func(f HoldingFinalizer) bool { return !simulate.OfKubernetes(f.Name) })
+	foreign := slices.ContainsFunc(h.Finalizers, func(f Finalizer) bool { return !simulate.OfKubernetes(f.Name) })
 	switch h.Holder {
 	case HolderKubelet, HolderDiscovery, HolderUnknown:
 		return true
@@ -128,15 +135,8 @@ func (h *Hold) Held() bool {
 }
 
 // set sets what holds the object.
-func (h *Hold) set(holder Holder, because reason.Reason, finalizers ...string) {
-	h.Holder, h.Why, h.Stored = holder, because, reason.Store(because)
-	for _, f := range finalizers {
-		held := HoldingFinalizer{Name: f}
-		if held.Controller, held.Condition, held.known = simulate.FinalizerController(f); !held.known && held.Controller != "" {
-			held.Controller = "the controller behind " + held.Controller
-		}
-		h.Finalizers = append(h.Finalizers, held)
-	}
+func (h *Hold) set(holder Holder, because reason.Reason, finalizers ...Finalizer) {
+	h.Holder, h.Reason, h.Stored, h.Finalizers = holder, because, reason.Store(because), append(h.Finalizers, finalizers...)
 }
 
 // explain sets why the finalizers of the object are still there.
@@ -169,7 +169,7 @@ func (h *Hold) Controllers() []string {
 			add("the API server")
 		}
 	case HolderDependents:
-		if h.collects {
+		if h.RootCause == nil && h.Consequence != collector.ConsequenceStuck {
 			add("the garbage collector")
 		}
 	case HolderFinalizer, HolderDiscovery, HolderNothing, HolderUnknown:

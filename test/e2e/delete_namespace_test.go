@@ -116,7 +116,7 @@ func TestD2AnUnavailableAPIKeepsTheRealNamespace(t *testing.T) {
 	if found.brief() != "error stuck-namespace: Namespace/"+ns+": stuck" || len(causes) != 1 || causes[0].Reason != "DiscoveryFails" {
 		t.Errorf("%s, %+v", found.brief(), causes)
 	}
-	r := s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "kubectl describe apiservice/v1."+group, "It stays until the API server can discover API group "+group+" (unavailable) again")
+	r := s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "kubectl describe apiservice/v1."+group, "stays while the namespace controller cannot discover API group "+group+" (unavailable)")
 	if strings.Contains(r.Stdout, "should be gone") {
 		t.Errorf("why says: %s", r.Stdout)
 	}

@@ -144,8 +144,8 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 			"types": configMaps, "finalizers": []any{map[string]any{"finalizer": hold, "objects": 1.0}},
 		}})
 		why.shows(t,
-			"1 object in it still exists", "NamespaceFinalizersRemaining: finalizers remain", hold+" in 1 resource instances",
-			"It still contains configmaps (1); finalizer "+hold+" holds 1 of them.", "The finalizer "+hold+": ",
+			"NamespaceFinalizersRemaining: finalizers remain", hold+" in 1 resource instances",
+			", and still contains configmaps (1); finalizer "+hold+" holds 1 of them.", "The finalizer "+hold+": ",
 			"ConfigMap/held in "+ns+": still exists, held by "+hold, "kubectl gc why configmap/held -n "+ns)
 		s.grant("carol", "", []any{"*"}, []any{"*"}, []any{"list"})
 		found, causes, _ := n.finding(s.toolAs("carol"))
@@ -187,8 +187,8 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 			"gaps": []any{map[string]any{"group": group, "resource": "fossils", "errorClass": "conversion-webhook"}}, "undeleted": none,
 		}})
 		why.shows(t,
-			"and the namespace controller reports a failure.", "NamespaceDeletionContentFailure: the namespace controller could not delete some of the contents",
-			"conversion webhook for "+group, "It stays while the API server cannot list fossils."+group+" (conversion-webhook).",
+			"NamespaceDeletionContentFailure: the namespace controller could not delete some of the contents",
+			"conversion webhook for "+group, ", and stays while the API server cannot list fossils."+group+" (conversion-webhook).",
 			"kubectl get customresourcedefinition/fossils."+group+" -o 'jsonpath={.spec.conversion.webhook.clientConfig}'")
 		crd := newObject("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "fossils."+group)
 		_, err := s.client(crd).Patch(s.Context(), crd.GetName(), types.MergePatchType, []byte(`{"spec":{"conversion":{"strategy":"None","webhook":null}}}`), metav1.PatchOptions{})
@@ -207,7 +207,7 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 			t.Errorf("%s, %+v", found.brief(), causes)
 		}
 		s.gc("why", "namespace/"+ns).exits(t, 0).shows(t,
-			"and the namespace controller reports a failure.", "It stays while the namespace controller cannot delete configmaps (1).",
+			", and stays while the namespace controller cannot delete configmaps (1).",
 			"ValidatingAdmissionPolicy/e2e-precious (binding e2e-precious) refuses the deletion of ConfigMap/precious", "this one is under protection",
 			"kubectl get validatingadmissionpolicy e2e-precious -o yaml")
 		r := s.gc("why", "configmap/precious", "-n", ns).exits(t, 0).shows(t, "unless the namespace controller keeps failing", "kubectl gc why namespace/"+ns)

@@ -107,7 +107,7 @@ func TestNamespaceWithUnreadableObject(t *testing.T) {
 	s.gc("audit", "--fail-on=never").exits(t, 0).warns(t, named)
 
 	n := s.deleteStuck(ns, "NamespaceDeletionContentFailure")
-	s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "the namespace controller reports a failure", "It stays while the API server cannot list "+named, "kubectl gc why widgets."+group+"/lamp -n "+ns)
+	s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, ", and stays while the API server cannot list "+named, "kubectl gc why widgets."+group+"/lamp -n "+ns)
 	s.gc("stuck").exits(t, 0).shows(t, ns)
 	space := s.live(newObject("v1", "Namespace", "", elsewhere))
 	s.must(s.client(space).Delete(t.Context(), elsewhere, metav1.DeleteOptions{}))

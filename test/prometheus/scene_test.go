@@ -61,7 +61,7 @@ func beingDeleted(kind string, age time.Duration, holder terminating.Holder, fin
 	return func(c *audit.Cluster) {
 		t := terminating.Hold{Object: object.Identity{Kind: kind}, Requested: now.Add(-age), Scanned: now, Holder: holder}
 		for _, f := range finalizers {
-			t.Finalizers = append(t.Finalizers, terminating.HoldingFinalizer{Name: f})
+			t.Finalizers = append(t.Finalizers, terminating.Finalizer{Name: f})
 		}
 		c.Terminating = append(c.Terminating, t)
 	}

@@ -17,10 +17,10 @@ import (
 
 func TestTerminatingTableHasARowPerObjectAndEscapesNames(t *testing.T) {
 	at, root := time.Unix(10_000, 0), id("shop", "Pod", "web")
-	found := func(age time.Duration, kind string, holder terminating.Holder, finalizers ...terminating.HoldingFinalizer) terminating.Hold {
+	found := func(age time.Duration, kind string, holder terminating.Holder, finalizers ...terminating.Finalizer) terminating.Hold {
 		return terminating.Hold{Cluster: "prod", Object: id("shop", kind, "web"), Requested: at.Add(-age), Scanned: at, Holder: holder, Finalizers: finalizers}
 	}
-	blocked := found(time.Hour, "ReplicaSet", terminating.HolderDependents, terminating.HoldingFinalizer{Name: "example.com/\x1b[31m", Controller: "the controller behind example.com"})
+	blocked := found(time.Hour, "ReplicaSet", terminating.HolderDependents, terminating.Finalizer{Name: "example.com/\x1b[31m", Controller: "the controller behind example.com"})
 	blocked.RootCause = &root
 	node := found(time.Minute, "Node", terminating.HolderNothing)
 	node.Object.Namespace = ""

@@ -54,7 +54,7 @@ func (v AnswerView) write(out io.Writer, a *explain.Answer, written map[string]b
 		w.events()
 	}
 	for _, f := range a.Finalizers {
-		w.line("finalizer", escape.Word(f.Name)+": "+escape.Word(f.Controller))
+		w.line("finalizer", escape.Word(f.Name)+": "+escape.Word(f.Removal()))
 		if f.Traces != nil {
 			w.once("finalizer", f.Traces.Sentence()+".")
 		}
