@@ -67,7 +67,8 @@ type Options struct {
 	// on it is deleted for good. Take it from what has started the server, not from the config: the
 	// config may be that of a cluster that somebody needs, as with USE_EXISTING_CLUSTER=true.
 	DeletesEverythingOn string
-	// MaxDeletes is how many objects the Collector may delete in all, 1000 if it is 0.
+	// MaxDeletes is how many objects the Collector may delete, 1000 if it is 0. At the start it limits how many would
+	// go, with the contents of Namespaces and CustomResourceDefinitions, and then how many DELETEs the Collector sends.
 	MaxDeletes int
 }
 
