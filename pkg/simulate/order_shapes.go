@@ -181,7 +181,7 @@ func (u *order) examineOwners(n graph.Node) {
 	case u.graph.Virtual(n) && slices.ContainsFunc(u.graph.Dependents(n), namedOtherwise), doubled && changing,
 		collector.UpdateRejected(o) && several && (changing || bad > 1 || u.unblocked[n]), orphaning && bad > 0:
 		u.begin(n, d)
-	case u.unblocked[n] && waiting && (u.several || several):
+	case u.unblocked[n] && waiting && (u.several || several || len(u.containersOf(n)) > 0):
 		u.begin(n, completion)
 	case u.deleted(n) && len(u.requests[n]) > 0 && !orphaning:
 		u.begin(n, propagation)

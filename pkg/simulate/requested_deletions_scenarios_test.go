@@ -237,6 +237,11 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete widgets.example.com Orphan", "2 delete d Background"), left: do("d gone", "w gone", "widgets.example.com gone"),
 		},
 		{
+			name: "a namespace and an object in it own each other: the object may stop blocking it before it is deleted", asked: delete(inForeground, st.Namespace("ns")),
+			seen:  listing(st.Namespace("ns", st.OwnedBy(owner())), owner(st.WithFinalizers("x/y"), st.Owned(st.To(st.Namespace("ns"), st.Blocking)))),
+			moves: do("ask delete ns Foreground"), left: do("ns terminating foregroundDeletion", "o terminating x/y"), races: []string{"ns", "o"},
+		},
+		{
 			name: "what is in a namespace and asked for, too, has been asked for first", seen: listing(st.Namespace("ns"), owner(), d(blocker)), asked: append(delete(inBackground, st.Namespace("ns")), delete(inForeground, owner())...),
 			moves: do("ask delete ns Background", "ask delete o Foreground"), left: do("d gone", "ns gone", "o gone"),
 		},

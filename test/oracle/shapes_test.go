@@ -364,6 +364,12 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			delete o`,
 			map[string]string{"w": gone, "o": gone, "d": gone, "e": differs},
 		},
+		"an object in a Namespace may stop blocking it before the namespace controller deletes the object": {
+			`object v1 Namespace a ns spec=kubernetes owner=v1,Secret,s,s
+			object v1 Secret a/s s finalizers=example.com/hold owner=v1,Namespace,a,ns,block
+			delete ns Foreground`,
+			map[string]string{"ns": differs, "s": "terminating, waits for example.com/hold"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mustParse(t, served+c.scenario)
