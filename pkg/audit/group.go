@@ -111,7 +111,7 @@ type shared struct {
 }
 
 func sharedBy(f *Finding) shared {
-	key := shared{cluster: f.Cluster, rule: f.Rule, severity: f.Severity, effect: reason.CodeOf(f.Effect)}
+	key := shared{cluster: f.Cluster, rule: f.Rule, severity: f.Severity, effect: f.Effect.Code}
 	switch {
 	case f.Cause != nil:
 		key.cause = *f.Cause

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
@@ -107,8 +108,8 @@ func TestGroups(t *testing.T) {
 func TestGroupsCountAnObjectOnce(t *testing.T) {
 	twice := object.Identity{Kind: "ConfigMap", Namespace: "ns", Name: "twice", UID: "u"}
 	reference := &object.Reference{APIVersion: "v1", Kind: "ConfigMap", Name: "old", UID: "u-old"}
-	one := audit.Finding{Rule: "missing-owner", Severity: audit.Error, Object: twice, Reference: reference}
-	found := []audit.Finding{one, one, {Cluster: "edge", Rule: "missing-owner", Severity: audit.Error, Object: twice, Reference: reference}}
+	one := audit.Finding{Rule: "missing-owner", Severity: audit.Error, Object: twice, Reference: reference, Effect: reason.DeletesObject}
+	found := []audit.Finding{one, one, {Cluster: "edge", Rule: "missing-owner", Severity: audit.Error, Object: twice, Reference: reference, Effect: reason.DeletesObject}}
 	groups := audit.Groups(found)
 	if len(groups) != 2 || len(groups[0].Objects) != 1 || len(groups[0].Findings) != 2 || len(groups[1].Objects) != 1 {
 		t.Errorf("got %+v", groups)

@@ -36,11 +36,11 @@ func (r *ruleContext) cycle(nodes []graph.Node) (f Finding, inScope bool) {
 	slices.SortFunc(members, object.Identity.Compare)
 	f = Finding{
 		Severity: Error, Object: members[0], Members: members, Consequence: collector.ConsequenceStuck, Fix: Unlink,
-		Reason: reason.OwnersInCycle.Of(members), Effect: reason.NeverCollected.Of(false),
+		Reason: reason.OwnersInCycle(members), Effect: reason.NeverCollected(false),
 	}
 	switch {
 	case r.deadlocked(nodes):
-		f.Effect = reason.NeverCompletes.Of(false)
+		f.Effect = reason.NeverCompletes(false)
 	case deleting:
 		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceNone, reason.DeletionUnderWay
 	}

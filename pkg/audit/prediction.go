@@ -66,11 +66,11 @@ func (r *ruleContext) unknownOwner(n graph.Node) bool {
 type uncertainty struct {
 	node graph.Node
 	left int // how many references the object keeps in every order
-	why  func() reason.Reason
+	why  func() *reason.Reason
 }
 
 func (r *ruleContext) uncertaintyOf(possible *simulate.Prediction, n graph.Node) uncertainty {
-	out := uncertainty{node: n, why: sync.OnceValue(func() reason.Reason { return possible.Reason(n) })}
+	out := uncertainty{node: n, why: sync.OnceValue(func() *reason.Reason { return possible.Reason(n) })}
 	for i := range r.graph.Owners(n) {
 		if possible.Unlinks(graph.Edge{Node: n, Index: i}) == simulate.Never {
 			out.left++
@@ -97,12 +97,12 @@ func (r *ruleContext) predictFinding(f *Finding, possible *simulate.Prediction, 
 	case f.Consequence == collector.ConsequenceDelete && deletes == simulate.Perhaps:
 		f.Effect, f.Nondeterministic = reason.MayDeleteObject, of.why()
 	case unlinks != simulate.Never:
-		f.Consequence, f.Effect = collector.ConsequenceUnlink, reason.RemovesReference.Of(of.left)
+		f.Consequence, f.Effect = collector.ConsequenceUnlink, reason.RemovesReference(of.left)
 		if unlinks == simulate.Perhaps {
 			f.Effect, f.Nondeterministic = reason.MayRemoveReference, of.why()
 		}
 	default:
-		f.Consequence, f.Effect = collector.ConsequenceNone, reason.NoEffect.Of(r.graph.Object(n).Terminating())
+		f.Consequence, f.Effect = collector.ConsequenceNone, reason.NoEffect(r.graph.Object(n).Terminating())
 	}
 	f.Severity = severityOf(f.Verdict, f.Consequence)
 }

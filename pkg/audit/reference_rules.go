@@ -16,40 +16,42 @@ import (
 var ownerRules = []Rule{
 	ownerRule(collector.CauseMissing,
 		"No object has the owner's UID, and none has its name.",
-		func(o objectContext, i int) reason.Brief {
-			return reason.OwnerMissing.Of(o.owner(i), o.rules.graph.Snapshot().Complete())
+		func(o objectContext, i int) *reason.Reason {
+			return reason.OwnerMissing(o.owner(i), o.rules.graph.Snapshot().Complete())
 		}),
 	ownerRule(collector.CauseReplaced,
 		"An object of the owner's kind and name exists, but with another UID: it is a successor, not the owner.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerReplaced.Of(o.owner(i)) }),
+		func(o objectContext, i int) *reason.Reason { return reason.OwnerReplaced(o.owner(i)) }),
 	ownerRule(collector.CauseMismatched,
 		"The owner's UID belongs to an object of another name or kind.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerMismatched.Of(o.owner(i)) }),
+		func(o objectContext, i int) *reason.Reason { return reason.OwnerMismatched(o.owner(i)) }),
 	ownerRule(collector.CauseCrossNamespace,
 		"The owner lives in another namespace, where the garbage collector never searches for it.",
-		func(o objectContext, i int) reason.Brief {
-			return reason.OwnerInOtherNamespace.Of(o.owner(i), o.object.Namespace)
+		func(o objectContext, i int) *reason.Reason {
+			return reason.OwnerInOtherNamespace(o.owner(i), o.object.Namespace)
 		}),
 	ownerRule(collector.CauseClusterToNamespaced,
 		"A cluster-scoped object names an owner of a namespaced kind, which it can never have.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerNamespaced.Of(o.owner(i)) }),
+		func(o objectContext, i int) *reason.Reason { return reason.OwnerNamespaced(o.owner(i)) }),
 	ownerRule(collector.CauseUnservedVersion,
 		"The owner's kind is known or its UID exists, but the reference's apiVersion is not served.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerVersionNotServed.Of(o.owner(i)) }),
+		func(o objectContext, i int) *reason.Reason { return reason.OwnerVersionNotServed(o.owner(i)) }),
 	ownerRule(collector.CauseUnknownKind,
 		"The server knows no such kind, in any version.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerKindUnknown.Of(o.owner(i)) }),
+		func(o objectContext, i int) *reason.Reason { return reason.OwnerKindUnknown(o.owner(i)) }),
 	ownerRule(collector.CauseUnverified,
 		"It is unknown whether the owner exists.",
-		func(o objectContext, i int) reason.Brief { return o.judgements[i].Unverified(o.object.Owners[i]) }),
+		func(o objectContext, i int) *reason.Reason {
+			return reason.Of(o.judgements[i].Unverified(o.object.Owners[i]))
+		}),
 	ownerRule(collector.CauseTerminating,
 		"The owner is being deleted in the foreground and waits for its dependents.",
-		func(o objectContext, i int) reason.Brief { return reason.OwnerWaiting.Of(o.owner(i)) }),
+		func(o objectContext, i int) *reason.Reason { return reason.OwnerWaiting(o.owner(i)) }),
 }
 
 // ownerRule returns the rule that reports every reference of one cause; found returns what
 // was found of the i-th reference of an object.
-func ownerRule(cause collector.Cause, summary string, found func(o objectContext, i int) reason.Brief) Rule {
+func ownerRule(cause collector.Cause, summary string, found func(o objectContext, i int) *reason.Reason) Rule {
 	return Rule{ID: string(cause), Summary: summary, find: func(o objectContext) []Finding {
 		var out []Finding
 		abridged := false
@@ -99,10 +101,10 @@ var selfOwner = Rule{
 			}
 			f := o.finding(i, reason.OwnsItself, Unlink)
 			if f.Verdict == collector.VerdictSolid && !o.object.Terminating() {
-				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected.Of(true)
+				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCollected(true)
 			}
 			if r.Blocks() && o.object.DeletingDependents() && !o.object.Orphaning() { // docs/gc-semantics.md#stuck-foreground-deletions
-				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCompletes.Of(true)
+				f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.NeverCompletes(true)
 			}
 			out = append(out, f)
 		}
@@ -140,7 +142,7 @@ var duplicateOwner = Rule{
 // collector removes references by UID, so it removes a good reference together with a bad
 // duplicate; losesGood reports that it will (docs/gc-semantics.md#removing-references).
 func (o objectContext) duplicate(earlier, i int, losesGood bool) Finding {
-	f := o.finding(i, reason.OwnerDuplicated{Earlier: o.owner(earlier), Later: o.owner(i), EarlierIndex: earlier, LaterIndex: i}, Unlink)
+	f := o.finding(i, reason.Of(reason.OwnerDuplicated{Earlier: o.owner(earlier), Later: o.owner(i), EarlierIndex: earlier, LaterIndex: i}), Unlink)
 	if losesGood {
 		f.Severity, f.Consequence, f.Effect = Warning, collector.ConsequenceUnlink, reason.RemovesAllWithUID
 	}
@@ -170,7 +172,7 @@ var multipleControllers = Rule{
 
 // secondController returns the finding that the i-th reference names a second controller.
 func (o objectContext) secondController(first, i int, refused bool) Finding {
-	f := o.finding(i, reason.TwoControllers.Of(o.owner(first), o.owner(i)), Unlink)
+	f := o.finding(i, reason.TwoControllers(o.owner(first), o.owner(i)), Unlink)
 	switch {
 	case refused:
 		f.Severity, f.Consequence, f.Effect = Error, collector.ConsequenceStuck, reason.UpdateRefused
@@ -187,7 +189,7 @@ var unmonitoredOwner = Rule{
 		var out []Finding
 		for i, j := range o.judgements {
 			if j.Verdict.OwnerExists() && j.Unmonitored() {
-				out = append(out, o.finding(i, reason.OwnerNotMonitored.Of(o.owner(i), j.Mapping.Type.String()), NoFix))
+				out = append(out, o.finding(i, reason.OwnerNotMonitored(o.owner(i), j.Mapping.Type.String()), NoFix))
 			}
 		}
 		return out
@@ -211,7 +213,7 @@ var misspelledOwnerKind = Rule{
 			case reason.NoVersionInGroup:
 				found.Resolved = j.Mapping.Type.APIVersion()
 			}
-			out = append(out, o.finding(i, found, NoFix))
+			out = append(out, o.finding(i, reason.Of(found), NoFix))
 		}
 		return out
 	},
@@ -228,7 +230,7 @@ var outdatedOwnerVersion = Rule{
 			}
 			t := j.Mapping.Type
 			preferred := o.rules.graph.View().Versions(t.Group, t.Kind)[0].APIVersion()
-			out = append(out, o.finding(i, reason.OwnerVersionOutdated.Of(o.owner(i), preferred), o.repairs[i].Fix))
+			out = append(out, o.finding(i, reason.OwnerVersionOutdated(o.owner(i), preferred), o.repairs[i].Fix))
 		}
 		return out
 	},

@@ -50,20 +50,20 @@ type Finding struct {
 	Edge        graph.Edge        // of Reference, in the graph that was audited
 	Verdict     collector.Verdict // of Reference; empty without one
 	Consequence collector.Consequence
-	Reason      reason.Brief // what was found
-	Effect      reason.Brief // what the collector does about it
+	Reason      *reason.Reason // what was found
+	Effect      *reason.Reason // what the collector does about it
 	// Nondeterministic is why the order of events decides whether the consequence comes about;
 	// nil if it does not.
-	Nondeterministic reason.Reason
+	Nondeterministic *reason.Reason
 	// Evidence is what a later read of the object showed; nil if there was none.
-	Evidence reason.Reason
+	Evidence *reason.Reason
 	Fix      repair.Fix
 	Members  []object.Identity // of a cycle; sorted
 	// Cause is what other findings may share; nil if that is the owner that Reference names, or nothing.
 	Cause *SharedCause
 	// Blocker is why the deletion of the object has not ended, said of the object; nil if the
 	// finding is not about a deletion.
-	Blocker reason.Reason
+	Blocker *reason.Reason
 	Idle    bool // nothing blocks that deletion, and only the garbage collector has to complete it
 	// RepeatsBad reports that Reference is solid and has the UID of a bad one, and that it stays: once
 	// an owner has orphaned the object, the garbage collector may remove both.
@@ -78,8 +78,6 @@ func (f *Finding) Message() string {
 
 // MarshalJSON implements json.Marshaler.
 func (f Finding) MarshalJSON() ([]byte, error) {
-	found := reason.Store(f.Reason)
-	found.Message = f.Message()
 	return json.Marshal(struct {
 		Cluster     string                `json:"cluster,omitempty"`
 		Rule        string                `json:"rule"`
@@ -88,18 +86,16 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Reference   *object.Reference     `json:"reference"`
 		Verdict     collector.Verdict     `json:"verdict"`
 		Consequence collector.Consequence `json:"consequence"`
-		reason.Stored
-		Effect           reason.Nested     `json:"effect"`
-		Nondeterministic reason.Nested     `json:"nondeterministic,omitzero"`
-		Evidence         reason.Nested     `json:"evidence,omitzero"`
+		*reason.Reason
+		Message          string            `json:"message"` // in place of the reason's
+		Effect           *reason.Reason    `json:"effect"`
+		Nondeterministic *reason.Reason    `json:"nondeterministic,omitzero"`
+		Evidence         *reason.Reason    `json:"evidence,omitzero"`
 		Fix              repair.Fix        `json:"fix"`
 		Members          []object.Identity `json:"members"`
 	}{
-		f.Cluster, f.Rule, f.Severity, f.Object, f.Reference, f.Verdict, f.Consequence, found,
-		reason.Nested{Reason: f.Effect},
-		reason.Nested{Reason: f.Nondeterministic},
-		reason.Nested{Reason: f.Evidence},
-		f.Fix, f.Members,
+		f.Cluster, f.Rule, f.Severity, f.Object, f.Reference, f.Verdict, f.Consequence, f.Reason, f.Message(),
+		f.Effect, f.Nondeterministic, f.Evidence, f.Fix, f.Members,
 	})
 }
 

@@ -73,7 +73,7 @@ type objectContext struct {
 }
 
 // finding returns a finding about the i-th reference.
-func (o objectContext) finding(i int, found reason.Brief, fix repair.Fix) Finding {
+func (o objectContext) finding(i int, found *reason.Reason, fix repair.Fix) Finding {
 	consequence := o.assessment.ConsequenceFor(o.object.Owners[i].UID, o.judgements[i].Verdict)
 	return Finding{
 		Severity:    severityOf(o.judgements[i].Verdict, consequence),
@@ -94,19 +94,19 @@ func (o objectContext) owner(i int) reason.Owner { return o.judgements[i].Owner(
 
 // effect returns what the garbage collector does with the object because of its i-th
 // reference.
-func (o objectContext) effect(i int, c collector.Consequence) reason.Brief {
+func (o objectContext) effect(i int, c collector.Consequence) *reason.Reason {
 	switch c {
 	case collector.ConsequenceDelete:
 		return reason.DeletesObject
 	case collector.ConsequenceUnlink:
-		return reason.RemovesReference.Of(o.assessment.ReferencesLeft)
+		return reason.RemovesReference(o.assessment.ReferencesLeft)
 	case collector.ConsequenceStuck:
-		return o.cannotDecide(i)
+		return reason.Of(o.cannotDecide(i))
 	case collector.ConsequenceUnknown:
 		return reason.EffectUnknown
 	case collector.ConsequenceNone:
 	}
-	return reason.NoEffect.Of(o.object.Terminating())
+	return reason.NoEffect(o.object.Terminating())
 }
 
 // cannotDecide returns which reference keeps the garbage collector from deciding, and what it
@@ -119,9 +119,9 @@ func (o objectContext) cannotDecide(i int) reason.CannotDecide {
 	owner := reason.NewOwner(o.object.Owners[undecidable], reason.Found{})
 	out := reason.CannotDecide{Culprit: &owner}
 	if o.judgements[i].Verdict == collector.VerdictDangling {
-		out.Repaired = &reason.Nested{Reason: reason.DeletesObject}
+		out.Repaired = reason.DeletesObject
 		if o.assessment.ConsequenceIfDecidable() == collector.ConsequenceUnlink {
-			out.Repaired.Reason = reason.RemovesReference.Of(o.assessment.ReferencesLeft)
+			out.Repaired = reason.RemovesReference(o.assessment.ReferencesLeft)
 		}
 	}
 	return out

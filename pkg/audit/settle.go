@@ -91,9 +91,9 @@ func hasChanged(now *object.Object, of *object.Reference) bool {
 	return now.Terminating() || !slices.ContainsFunc(now.Owners, same)
 }
 
-func evidence(now Reread, after metav1.Duration) reason.Reason {
+func evidence(now Reread, after metav1.Duration) *reason.Reason {
 	if now.Failed != nil {
-		return reason.NotReadAgain.Of(now.Failed.Error())
+		return reason.NotReadAgain(now.Failed.Error())
 	}
-	return reason.NotProcessed.Of(after)
+	return reason.NotProcessed(after)
 }

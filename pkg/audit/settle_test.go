@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/audit"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -64,7 +63,7 @@ func TestSettle(t *testing.T) {
 			report.Settle(map[object.Identity]audit.Reread{c.scanned.Identity: c.again}, time.Minute)
 			var got []string
 			for _, f := range report.Findings {
-				got = append(got, f.Reference.Kind+"/"+f.Reference.Name+": "+string(reason.CodeOf(f.Evidence)))
+				got = append(got, f.Reference.Kind+"/"+f.Reference.Name+": "+string(f.Evidence.Code))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)

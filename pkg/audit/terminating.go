@@ -133,21 +133,21 @@ func blocked(by terminating.Hold, missed bool) Finding {
 	}
 	f := Finding{
 		Object: by.Object, Severity: Warning, Consequence: by.Consequence, Fix: NoFix,
-		Reason: reason.DeletionBlocked.Of(reason.Nested{Reason: by.Reason}), Effect: reason.Waits{}, Members: by.BlockedBy, Blocker: by.Reason,
+		Reason: reason.DeletionBlocked(by.Reason), Effect: reason.Of(reason.Waits{}), Members: by.BlockedBy, Blocker: by.Reason,
 	}
 	switch {
 	case by.RootCause != nil:
 		f.Cause = &SharedCause{Object: *by.RootCause}
 	case by.Holder == terminating.HolderFinalizer:
-		f.Cause = heldBy(terminating.Names(by.Finalizers))
+		f.Cause = heldBy(by.Names())
 	}
 	switch {
 	case by.Consequence == collector.ConsequenceStuck:
-		f.Severity, f.Effect = Error, reason.Waits{Forever: true}
+		f.Severity, f.Effect = Error, reason.Of(reason.Waits{Forever: true})
 	case by.Consequence == collector.ConsequenceUnknown:
-		f.Effect = reason.Waits{Unknown: true}
+		f.Effect = reason.Of(reason.Waits{Unknown: true})
 	case missed, by.Holder == terminating.HolderCollector:
-		f.Idle, f.Effect = true, reason.Waits{Idle: true}
+		f.Idle, f.Effect = true, reason.Of(reason.Waits{Idle: true})
 	}
 	return f
 }
@@ -172,7 +172,7 @@ var stuckFinalizer = Rule{
 			by.Since = reason.Since{} // said of the object itself
 			out = append(out, Finding{
 				Severity: Warning, Object: o.Identity, Consequence: collector.ConsequenceNone, Fix: NoFix, Effect: reason.WaitsForController,
-				Reason: found, Blocker: by, Cause: heldBy(o.ForeignFinalizers()),
+				Reason: reason.Of(found), Blocker: reason.Of(by), Cause: heldBy(o.ForeignFinalizers()),
 			})
 		}
 		return out
@@ -200,14 +200,14 @@ func namespaceStuck(by terminating.Hold) Finding {
 		Conditions: append([]reason.ReportedCondition{}, d.Conditions...),
 	}
 	for _, c := range d.Causes {
-		found.Causes = append(found.Causes, reason.Nested{Reason: c.Reason})
+		found.Causes = append(found.Causes, c.Reason)
 	}
-	f := Finding{Object: by.Object, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: found, Effect: reason.NoEffect.Of(true), Blocker: d.Causes[0].Reason}
+	f := Finding{Object: by.Object, Severity: Warning, Consequence: d.Consequence, Fix: NoFix, Reason: reason.Of(found), Effect: reason.NoEffect(true), Blocker: d.Causes[0].Reason}
 	switch first := d.Causes[0]; {
 	case first.Kind == terminating.CauseDiscovery:
 		f.Cause = &SharedCause{Discovery: true}
 	case len(first.Finalizers) > 0:
-		f.Cause = heldBy(terminating.Names(first.Finalizers))
+		f.Cause = heldBy(first.Finalizers)
 	}
 	switch d.Consequence {
 	case collector.ConsequenceStuck:

@@ -49,16 +49,16 @@ func (o *runOutcome) interrupted() bool { return o.facts.interrupted || o.facts.
 
 // result is the JSON document of a run: the plan's steps, and how each ended.
 type result struct {
-	Mode     plan.Mode            `json:"mode"`
-	DryRun   bool                 `json:"dryRun"`
-	Complete bool                 `json:"complete"` // of the scan that the plan was made from
-	Digest   string               `json:"digest"`
-	Backup   string               `json:"backup"` // the folder; empty if there is no backup
-	Summary  summary              `json:"summary"`
-	Steps    []resultStep         `json:"steps"`
-	Blocked  []plan.StoredBlocked `json:"blocked"`          // by the scan after the run
-	Broken   []plan.Breakage      `json:"broken,omitempty"` // what is gone, and who has lost it
-	Left     []left               `json:"left"`             // the steps of a plan of that scan
+	Mode     plan.Mode       `json:"mode"`
+	DryRun   bool            `json:"dryRun"`
+	Complete bool            `json:"complete"` // of the scan that the plan was made from
+	Digest   string          `json:"digest"`
+	Backup   string          `json:"backup"` // the folder; empty if there is no backup
+	Summary  summary         `json:"summary"`
+	Steps    []resultStep    `json:"steps"`
+	Blocked  []plan.Blocked  `json:"blocked"`          // by the scan after the run
+	Broken   []plan.Breakage `json:"broken,omitempty"` // what is gone, and who has lost it
+	Left     []left          `json:"left"`             // the steps of a plan of that scan
 
 	Verification verification   `json:"verification"` // what the scan after the run proves
 	Gaps         []snapshot.Gap `json:"gaps"`         // of the last scan
@@ -75,32 +75,29 @@ type summary struct {
 
 // resultStep is a step of the plan, with its reason, and how it ended.
 type resultStep struct {
-	plan.StoredStep
-	Status event.Status  `json:"status"`
-	Result reason.Stored `json:"result"` // why it ended so; without a code if there is nothing to explain
+	plan.StepDocument
+	Status event.Status   `json:"status"`
+	Result *reason.Reason `json:"result,omitempty"` // why it ended so; nil if there is nothing to explain
 }
 
 type left struct {
 	Action string           `json:"action"`
 	Object plan.ObjectState `json:"object"`
-	reason.Stored
+	*reason.Reason
 }
 
 func (o *runOutcome) result() *result {
 	r := &result{
 		Mode: o.plan.Mode, DryRun: o.dryRun(), Complete: o.plan.Complete, Digest: o.plan.Digest(), Backup: o.backup,
-		Steps: []resultStep{}, Blocked: []plan.StoredBlocked{}, Broken: o.broken, Left: []left{},
+		Steps: []resultStep{}, Blocked: append([]plan.Blocked{}, o.blocked...), Broken: o.broken, Left: []left{},
 		Verification: o.facts.verification, Gaps: append([]snapshot.Gap{}, o.gaps...),
-	}
-	for i := range o.blocked {
-		r.Blocked = append(r.Blocked, o.blocked[i].Store())
 	}
 	for i := range o.plan.Steps {
 		s, ended := &o.plan.Steps[i], o.done.Results[i]
 		if ended.Status == "" {
 			ended.Status, ended.Reason = event.Skipped, reason.LeftToCollector
 		}
-		r.Steps = append(r.Steps, resultStep{s.Store(), ended.Status, reason.Store(ended.Reason)})
+		r.Steps = append(r.Steps, resultStep{s.Document(), ended.Status, ended.Reason})
 		switch ended.Status {
 		case event.Done:
 			r.Summary.Done++
@@ -112,7 +109,7 @@ func (o *runOutcome) result() *result {
 	}
 	if o.left != nil {
 		for _, s := range o.left.Steps {
-			r.Left = append(r.Left, left{string(s.Action), s.Object, reason.Store(s.Reason)})
+			r.Left = append(r.Left, left{string(s.Action), s.Object, s.Reason})
 		}
 	}
 	r.Summary.Deleted = o.gone
@@ -285,8 +282,8 @@ func (o *runOutcome) nextCommand() string {
 func stillThere(r *result) string {
 	var names []string
 	for _, s := range r.Steps {
-		if s.Status == event.Done && s.Result.Code != "" && s.Action != plan.ActionCreate && s.Action != plan.ActionLink {
-			names = append(names, escape.Short(s.Object.String()+" "+s.Result.Message, 200))
+		if s.Status == event.Done && s.Result != nil && s.Action != plan.ActionCreate && s.Action != plan.ActionLink {
+			names = append(names, escape.Short(s.Object.String()+" "+s.Result.Message(), 200))
 		}
 	}
 	switch more := len(names) - 1; more {

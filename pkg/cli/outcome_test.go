@@ -17,7 +17,7 @@ func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 	o := runOutcome{
 		plan: &plan.Plan{Steps: []plan.Step{{ID: "1", Action: plan.ActionDelete}, {ID: "2"}, {ID: "3"}}},
 		done: &execute.RunResult{Results: []event.Result{
-			{Status: event.Failed, Reason: reason.WriteFailed.Of(reason.Failure{ErrorClass: "forbidden", Detail: "no"})},
+			{Status: event.Failed, Reason: reason.WriteFailed(reason.Failure{ErrorClass: "forbidden", Detail: "no"})},
 			{Status: event.Done},
 			{},
 		}},
@@ -26,20 +26,25 @@ func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	type why struct {
+		Code       string          `json:"reason"`
+		Parameters json.RawMessage `json:"parameters"`
+		Message    string          `json:"message"`
+	}
 	type step struct {
-		ID     string        `json:"id"`
-		Action string        `json:"action"`
-		Status string        `json:"status"`
-		Result reason.Stored `json:"result"`
+		ID     string `json:"id"`
+		Action string `json:"action"`
+		Status string `json:"status"`
+		Result *why   `json:"result"`
 	}
 	var got struct{ Steps []step }
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
 	want := []step{
-		{"1", "delete", "failed", reason.Stored{Code: "WriteFailed", Parameters: json.RawMessage(`{"errorClass":"forbidden","detail":"no"}`), Message: "no"}},
-		{"2", "", "done", reason.Stored{}},
-		{"3", "", "skipped", reason.Stored{Code: "LeftToCollector", Message: "left to the cluster's garbage collector"}},
+		{"1", "delete", "failed", &why{Code: "WriteFailed", Parameters: json.RawMessage(`{"errorClass":"forbidden","detail":"no"}`), Message: "no"}},
+		{"2", "", "done", nil},
+		{"3", "", "skipped", &why{Code: "LeftToCollector", Message: "left to the cluster's garbage collector"}},
 	}
 	if diff := cmp.Diff(want, got.Steps); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -47,7 +52,7 @@ func TestResultContainsEveryStepAndHowItEnded(t *testing.T) {
 }
 
 func TestOnlyUnfinishedDeletionsAreStillThere(t *testing.T) {
-	step := func(action plan.Action, why reason.Reason) (*plan.Plan, *execute.RunResult) {
+	step := func(action plan.Action, why *reason.Reason) (*plan.Plan, *execute.RunResult) {
 		s := plan.Step{ID: "1", Action: action, Object: plan.ObjectState{Identity: object.Identity{Kind: "Service", Name: "web"}}}
 		if action == plan.ActionCreate {
 			s.Creation = &plan.Creation{}
@@ -56,10 +61,10 @@ func TestOnlyUnfinishedDeletionsAreStillThere(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		action plan.Action
-		why    reason.Reason
+		why    *reason.Reason
 		want   string
 	}{
-		"a deletion that is not complete":         {plan.ActionDelete, reason.DeletionIncomplete{}, ": Service/web " + reason.DeletionIncomplete{}.Message()},
+		"a deletion that is not complete":         {plan.ActionDelete, reason.Of(reason.DeletionIncomplete{}), ": Service/web " + reason.DeletionIncomplete{}.Message()},
 		"a deletion that is":                      {plan.ActionDelete, nil, ""},
 		"a Service that is created, with remarks": {plan.ActionCreate, reason.AddressReplaced, ""},
 	} {

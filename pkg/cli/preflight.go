@@ -184,13 +184,13 @@ func addsBlockingReference(s *plan.Step) bool {
 
 // refuseRun reports a run that does not start because the API server would deny a part of it.
 func refuseRun(j Job, p *plan.Plan, refused []deniedRight) error {
-	denied := map[object.Identity]reason.Reason{}
+	denied := map[object.Identity]*reason.Reason{}
 	for _, r := range refused {
 		for _, o := range r.objects {
-			denied[o] = r.NotPermitted
+			denied[o] = reason.Of(r.NotPermitted)
 		}
 	}
-	byStep := map[string]reason.Reason{}
+	byStep := map[string]*reason.Reason{}
 	for i := range p.Outcomes {
 		if o := &p.Outcomes[i]; o.Follows != "" && denied[o.Object] != nil {
 			byStep[o.Follows] = denied[o.Object]

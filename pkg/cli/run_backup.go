@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/redact"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -95,7 +94,7 @@ func storedSteps(p *plan.Plan) iter.Seq[event.Step] {
 	return func(yield func(event.Step) bool) {
 		for i := range p.Steps {
 			s := &p.Steps[i]
-			out := event.Step{ID: s.ID, Action: string(s.Action), Requested: s.Requested, Object: s.Object.Identity, Why: escape.Short(reason.Message(s.Reason), maxStoredReason)}
+			out := event.Step{ID: s.ID, Action: string(s.Action), Requested: s.Requested, Object: s.Object.Identity, Why: escape.Short(s.Reason.Message(), maxStoredReason)}
 			for _, r := range s.References {
 				if s.Action == plan.ActionDelete {
 					break

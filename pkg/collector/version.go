@@ -16,8 +16,8 @@ const (
 // depend on besides the objects: the release of the server. docs/versions.md lists all known
 // differences between releases; a prediction depends on these.
 type Behavior struct {
-	assumed reason.Reason // nil if the release is one that this program knows
-	newer   bool          // than NewestRelease
+	assumed *reason.Reason // nil if the release is one that this program knows
+	newer   bool           // than NewestRelease
 
 	// StartsWithUnsyncedTypes reports that a type that cannot be listed does not stop the
 	// collector.
@@ -35,14 +35,14 @@ type Behavior struct {
 // like NewestRelease, and one that is older than OldestRelease like that.
 func BehaviorOf(server string) Behavior {
 	oldest, release := version.MustParseGeneric(OldestRelease), version.MustParseGeneric(NewestRelease)
-	var assumed reason.Reason
+	var assumed *reason.Reason
 	v, err := version.ParseGeneric(server)
 	newer := err == nil && release.LessThan(version.MajorMinor(v.Major(), v.Minor()))
 	switch {
 	case err != nil || newer:
-		assumed = reason.VersionAssumed{Server: server, Known: NewestRelease}
+		assumed = reason.Of(reason.VersionAssumed{Server: server, Known: NewestRelease})
 	case v.LessThan(oldest):
-		assumed, release = reason.VersionAssumed{Server: server, Known: OldestRelease, Older: true}, oldest
+		assumed, release = reason.Of(reason.VersionAssumed{Server: server, Known: OldestRelease, Older: true}), oldest
 	default:
 		release = version.MajorMinor(v.Major(), v.Minor())
 	}
@@ -58,4 +58,4 @@ func (b Behavior) Newer() bool { return b.newer }
 
 // Assumption returns what to tell the user if the server is predicted as if it were of another
 // release; otherwise it returns nil.
-func (b Behavior) Assumption() reason.Reason { return b.assumed }
+func (b Behavior) Assumption() *reason.Reason { return b.assumed }

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-func notChecked(why string) (CheckResult, reason.Reason) {
-	return Unknown, reason.NotChecked.Of(why)
+func notChecked(why string) (CheckResult, *reason.Reason) {
+	return Unknown, reason.NotChecked(why)
 }
 
 // gaps returns the gaps of whole groups, or those of types.
@@ -43,23 +43,23 @@ func statusOfGaps(of []snapshot.Gap) CheckResult {
 	return Unknown
 }
 
-func apiDiscovery(o *Observations) (CheckResult, reason.Reason) {
+func apiDiscovery(o *Observations) (CheckResult, *reason.Reason) {
 	failed := gaps(o, true)
 	if len(failed) == 0 {
 		return OK, reason.GroupsAvailable
 	}
-	return statusOfGaps(failed), reason.GroupsUnavailable.Of(snapshot.Parameters(failed), o.backendsOf(false))
+	return statusOfGaps(failed), reason.GroupsUnavailable(snapshot.Parameters(failed), o.backendsOf(false))
 }
 
-func admission(o *Observations) (CheckResult, reason.Reason) {
-	var refusals []reason.Reason
+func admission(o *Observations) (CheckResult, *reason.Reason) {
+	var refusals []*reason.Reason
 	status := Warn // if all of them answered, and may answer others differently
 	for i, r := range o.Admission.Refused {
 		same := func(other reason.WebhookRefuses) bool {
 			return other.Configuration == r.Configuration && other.Binding == r.Binding && other.Said == r.Said && r.Said != ""
 		}
 		if !slices.ContainsFunc(o.Admission.Refused[:i], same) { // else another operation for the same cause
-			refusals = append(refusals, r)
+			refusals = append(refusals, reason.Of(r))
 		}
 		if !r.Decided {
 			status = Fail
@@ -71,21 +71,21 @@ func admission(o *Observations) (CheckResult, reason.Reason) {
 	case o.Admission.Unknown != "":
 		return notChecked(o.Admission.Unknown)
 	case o.Admission.Accepted > 0:
-		return OK, reason.DryRunsAccepted.Of(o.Admission.Accepted)
+		return OK, reason.DryRunsAccepted(o.Admission.Accepted)
 	}
 	return OK, reason.WebhooksAnswer
 }
 
-func resourceLists(o *Observations) (CheckResult, reason.Reason) {
+func resourceLists(o *Observations) (CheckResult, *reason.Reason) {
 	types := o.Graph.Snapshot().MonitoredTypes()
 	failed := gaps(o, false)
 	if len(failed) == 0 {
-		return OK, reason.TypesListed.Of(types)
+		return OK, reason.TypesListed(types)
 	}
-	return statusOfGaps(failed), reason.TypesNotListed{Types: types, Gaps: snapshot.Parameters(failed), Backends: o.backendsOf(true)}
+	return statusOfGaps(failed), reason.Of(reason.TypesNotListed{Types: types, Gaps: snapshot.Parameters(failed), Backends: o.backendsOf(true)})
 }
 
-func apiServer(o *Observations) (CheckResult, reason.Reason) {
+func apiServer(o *Observations) (CheckResult, *reason.Reason) {
 	switch {
 	case o.ForegroundDeletion.Unknown != "":
 		return notChecked(o.ForegroundDeletion.Unknown)
@@ -95,7 +95,7 @@ func apiServer(o *Observations) (CheckResult, reason.Reason) {
 	return Fail, reason.ForegroundDeletionIgnored
 }
 
-func leader(o *Observations) (CheckResult, reason.Reason) {
+func leader(o *Observations) (CheckResult, *reason.Reason) {
 	l := o.Leader.Value
 	switch {
 	case o.Leader.Unknown != "":
@@ -103,38 +103,38 @@ func leader(o *Observations) (CheckResult, reason.Reason) {
 	case !l.Exists:
 		return Unknown, reason.NoLease
 	case l.Renews:
-		return OK, reason.LeaderRenewsLease.Of(l.Holder)
+		return OK, reason.LeaderRenewsLease(l.Holder)
 	case l.Holder == "":
 		return Fail, reason.LeaseNotHeld
 	}
-	return Fail, reason.LeaderSilent{Holder: l.Holder, Renewed: l.Renewed, Watched: watched(l.Watched)}
+	return Fail, reason.Of(reason.LeaderSilent{Holder: l.Holder, Renewed: l.Renewed, Watched: watched(l.Watched)})
 }
 
-func garbage(o *Observations) (CheckResult, reason.Reason) {
+func garbage(o *Observations) (CheckResult, *reason.Reason) {
 	s := o.Report.Settled
 	switch {
 	case s.Remaining > 0 && s.InProgress > 0:
-		return Warn, reason.GarbageProcessedSlowly{Processed: s.InProgress, Left: s.Remaining, After: s.After}
+		return Warn, reason.Of(reason.GarbageProcessedSlowly{Processed: s.InProgress, Left: s.Remaining, After: s.After})
 	case s.Remaining > 0:
-		return Fail, reason.GarbageLeft{Objects: s.Remaining, First: s.First, After: s.After}
+		return Fail, reason.Of(reason.GarbageLeft{Objects: s.Remaining, First: s.First, After: s.After})
 	case s.Unread > 0:
 		return notChecked("this tool could not read the objects to collect again")
 	case s.InProgress > 0:
-		return OK, reason.GarbageProcessed.Of(s.InProgress, s.After)
+		return OK, reason.GarbageProcessed(s.InProgress, s.After)
 	}
 	return OK, reason.NoGarbage
 }
 
-func canary(o *Observations) (CheckResult, reason.Reason) {
+func canary(o *Observations) (CheckResult, *reason.Reason) {
 	switch {
 	case o.Canary == nil:
 		return "", nil
 	case o.Canary.Unknown != "":
 		return notChecked(o.Canary.Unknown)
 	case o.Canary.Value.Collected:
-		return OK, reason.CanaryCollected.Of(metav1.Duration{Duration: o.Canary.Value.Took.Round(time.Millisecond)})
+		return OK, reason.CanaryCollected(metav1.Duration{Duration: o.Canary.Value.Took.Round(time.Millisecond)})
 	}
-	return Fail, reason.CanaryNotCollected.Of(watched(o.Canary.Value.Took))
+	return Fail, reason.CanaryNotCollected(watched(o.Canary.Value.Took))
 }
 
 // longDeletions are the rules that report deletions which wait.
@@ -142,7 +142,7 @@ var longDeletions = []string{"blocked-deletion", "stuck-finalizer", "stuck-names
 
 // deletions checks the deletions that take long. The collector has to complete those that nothing
 // blocks.
-func deletions(o *Observations) (CheckResult, reason.Reason) {
+func deletions(o *Observations) (CheckResult, *reason.Reason) {
 	var idle, waiting []*audit.Finding
 	for i := range o.Report.Findings {
 		f := &o.Report.Findings[i]
@@ -159,10 +159,10 @@ func deletions(o *Observations) (CheckResult, reason.Reason) {
 	switch {
 	case len(idle) > 0:
 		oldest := o.oldest(idle)
-		return Fail, reason.DeletionsIdle{Objects: len(idle), Oldest: oldest.Object, Since: o.since(oldest)}
+		return Fail, reason.Of(reason.DeletionsIdle{Objects: len(idle), Oldest: oldest.Object, Since: o.since(oldest)})
 	case len(waiting) > 0:
 		oldest := o.oldest(waiting)
-		return Warn, reason.DeletionsWait{Objects: len(waiting), Oldest: oldest.Object, Since: o.since(oldest), Because: reason.Nested{Reason: oldest.Blocker}}
+		return Warn, reason.Of(reason.DeletionsWait{Objects: len(waiting), Oldest: oldest.Object, Since: o.since(oldest), Because: oldest.Blocker})
 	}
 	return OK, reason.NoLongDeletion
 }
@@ -180,7 +180,7 @@ func (o *Observations) since(f *audit.Finding) reason.Since {
 	return reason.Since{Deleted: *o.object(f).Deleted, Scanned: o.Graph.Snapshot().Taken}
 }
 
-func ownerNamespaces(o *Observations) (CheckResult, reason.Reason) {
+func ownerNamespaces(o *Observations) (CheckResult, *reason.Reason) {
 	found := o.InOtherNamespaces
 	switch {
 	case found.Unknown != "":
@@ -188,10 +188,10 @@ func ownerNamespaces(o *Observations) (CheckResult, reason.Reason) {
 	case len(found.Value) == 0:
 		return OK, reason.NoOwnersInOtherNamespaces
 	}
-	return Warn, reason.OwnersInOtherNamespaces.Of(len(found.Value), found.Value[0])
+	return Warn, reason.OwnersInOtherNamespaces(len(found.Value), found.Value[0])
 }
 
-func serverVersion(o *Observations) (CheckResult, reason.Reason) {
+func serverVersion(o *Observations) (CheckResult, *reason.Reason) {
 	server := o.Graph.Snapshot().Server
 	switch behavior := collector.BehaviorOf(server); {
 	case behavior.Newer():
@@ -199,5 +199,5 @@ func serverVersion(o *Observations) (CheckResult, reason.Reason) {
 	case behavior.Assumption() != nil:
 		return Unknown, behavior.Assumption()
 	}
-	return OK, reason.BehaviorKnown.Of(server)
+	return OK, reason.BehaviorKnown(server)
 }

@@ -59,7 +59,7 @@ type Check struct {
 	ID     string // stable
 	Title  string
 	Status CheckResult
-	Detail reason.Reason
+	Detail *reason.Reason
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -67,8 +67,8 @@ func (c Check) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ID     string      `json:"id"`
 		Status CheckResult `json:"status"`
-		reason.Stored
-	}{c.ID, c.Status, reason.Store(c.Detail)})
+		*reason.Reason
+	}{c.ID, c.Status, c.Detail})
 }
 
 // Diagnosis is the result of all checks.
@@ -76,7 +76,7 @@ type Diagnosis struct {
 	Complete    bool // whether the scan was complete
 	Gaps        []snapshot.Gap
 	State       Health
-	Conclusion  reason.Reason
+	Conclusion  *reason.Reason
 	Checks      []Check
 	Suggestions []reason.Suggestion // never nil
 }
@@ -87,10 +87,10 @@ func (d *Diagnosis) MarshalJSON() ([]byte, error) {
 		Complete bool           `json:"complete"`
 		Gaps     []snapshot.Gap `json:"gaps"`
 		State    Health         `json:"state"`
-		reason.Stored
+		*reason.Reason
 		Checks      []Check             `json:"checks"`
 		Suggestions []reason.Suggestion `json:"suggestions"`
-	}{d.Complete, d.Gaps, d.State, reason.Store(d.Conclusion), d.Checks, d.Suggestions})
+	}{d.Complete, d.Gaps, d.State, d.Conclusion, d.Checks, d.Suggestions})
 }
 
 // Health is what the checks together tell about the collector. The values are part of the JSON
@@ -123,7 +123,7 @@ func Diagnose(o *Observations) *Diagnosis {
 // requested has no detail.
 var checks = []struct {
 	id, title string
-	check     func(*Observations) (CheckResult, reason.Reason)
+	check     func(*Observations) (CheckResult, *reason.Reason)
 }{
 	{"api-discovery", "API discovery", apiDiscovery},
 	{"webhooks", "Admission", admission},
@@ -151,7 +151,7 @@ func (d *Diagnosis) status(id string) CheckResult {
 	return Unknown
 }
 
-func (d *Diagnosis) conclude(o *Observations) (Health, reason.Reason) {
+func (d *Diagnosis) conclude(o *Observations) (Health, *reason.Reason) {
 	warned := slices.ContainsFunc(d.Checks, func(c Check) bool { return c.Status == Warn })
 	processed := o.Report.Settled.InProgress > 0 || d.status("canary") == OK
 	switch {
@@ -160,15 +160,15 @@ func (d *Diagnosis) conclude(o *Observations) (Health, reason.Reason) {
 	case d.status("leader") == Fail:
 		return NotWorking, reason.ManagerDown
 	case d.status("canary") == Fail, !processed && (d.status("garbage") == Fail || d.status("deletions") == Fail):
-		return NotWorking, reason.CollectorIdle.Of(d.status("leader") == OK)
+		return NotWorking, reason.CollectorIdle(d.status("leader") == OK)
 	case slices.ContainsFunc(d.Checks, func(c Check) bool {
 		return c.Status == Fail || c.Status == Warn && !slices.Contains([]string{"deletions", "owner-namespaces", "webhooks"}, c.ID)
 	}):
-		return Hindered, reason.CollectorHindered.Of(processed)
+		return Hindered, reason.CollectorHindered(processed)
 	case processed:
-		return Working, reason.CollectorWorks.Of(warned)
+		return Working, reason.CollectorWorks(warned)
 	}
-	return Unverified, reason.CollectorUnverified.Of(warned)
+	return Unverified, reason.CollectorUnverified(warned)
 }
 
 func watched(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d.Round(time.Second)} }

@@ -189,7 +189,7 @@ func TestDiagnose(t *testing.T) {
 			if diff := cmp.Diff(c.other, other); diff != "" {
 				t.Error(diff)
 			}
-			if got := reason.CodeOf(d.Conclusion); d.State != c.state || got != c.conclusion {
+			if got := d.Conclusion.Code; d.State != c.state || got != c.conclusion {
 				t.Errorf("it concludes %s, %s, want %s, %s", d.State, got, c.state, c.conclusion)
 			}
 			if failed := strings.Contains(strings.Join(other, "\n"), "fail "); failed != d.Failed() {

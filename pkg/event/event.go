@@ -2,8 +2,6 @@
 package event
 
 import (
-	"encoding/json"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
@@ -32,27 +30,15 @@ const (
 // Result is how a step ended. It is empty for a step that has not ended, or is not part of the run.
 type Result struct {
 	Status Status
-	Reason reason.Reason // nil if the step was done as planned
+	Reason *reason.Reason // nil if the step was done as planned
 }
 
 // Event is an event of a run.
 type Event struct {
-	Event  Kind
-	Step   string           // ID in the plan; empty if the event is not about a step
-	Action string           // of the step
-	Object *object.Identity // of the step; nil if the event is not about a step
-	Status Status           // set if the step has ended
-	Reason reason.Reason    // nil if there is nothing to add to the status
-}
-
-// MarshalJSON implements json.Marshaler.
-func (e Event) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Event  Kind             `json:"event"`
-		Step   string           `json:"step,omitempty"`
-		Action string           `json:"action,omitempty"`
-		Object *object.Identity `json:"object,omitempty"`
-		Status Status           `json:"status,omitempty"`
-		*reason.Stored
-	}{e.Event, e.Step, e.Action, e.Object, e.Status, reason.StoreOptional(e.Reason)})
+	Event          Kind             `json:"event"`
+	Step           string           `json:"step,omitempty"`   // ID in the plan; empty if the event is not about a step
+	Action         string           `json:"action,omitempty"` // of the step
+	Object         *object.Identity `json:"object,omitempty"` // of the step; nil if the event is not about a step
+	Status         Status           `json:"status,omitempty"` // set if the step has ended
+	*reason.Reason                  // nil if there is nothing to add to the status
 }

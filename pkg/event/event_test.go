@@ -15,7 +15,7 @@ func TestMarshalJSONIncludesTheReason(t *testing.T) {
 			Event: event.Ended, Status: event.Skipped, Reason: reason.AlreadyGone,
 		},
 		`{"event":"backup","reason":"BackedUp","parameters":{"saved":1,"total":2},"message":"backed up 1 of 2 objects to delete"}`: {
-			Event: event.Backup, Reason: reason.BackedUp{Saved: 1, Total: 2},
+			Event: event.Backup, Reason: reason.Of(reason.BackedUp{Saved: 1, Total: 2}),
 		},
 	} {
 		if got, err := json.Marshal(e); err != nil || string(got) != want {

@@ -42,11 +42,11 @@ type Record struct {
 	Object object.Identity `json:"object"`        // as it was backed up
 	UID    types.UID       `json:"uid,omitempty"` // of an object that a restoration has created
 	Status Status          `json:"status"`
-	*reason.Stored
+	*reason.Reason
 	Time time.Time `json:"time,omitzero"`
 }
 
 // Record returns the record of a step that has ended at that time.
 func (e Event) Record(at time.Time) Record {
-	return Record{Step: e.Step, Action: e.Action, Object: *e.Object, Status: e.Status, Stored: reason.StoreOptional(e.Reason), Time: at.UTC()}
+	return Record{Step: e.Step, Action: e.Action, Object: *e.Object, Status: e.Status, Reason: e.Reason, Time: at.UTC()}
 }

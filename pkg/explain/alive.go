@@ -70,7 +70,7 @@ func (b *answerBuilder) alive() {
 // otherController says which other controller deletes an object that the garbage collector leaves alone.
 func (b *answerBuilder) otherController() {
 	why, certain := b.initial.DeletedBy(b.node)
-	if b.answer.DeletedBy.Reason = why; why == nil || b.answer.Consequence != collector.ConsequenceNone {
+	if b.answer.DeletedBy = why; why == nil || b.answer.Consequence != collector.ConsequenceNone {
 		return
 	}
 	b.answer.Headline = fmt.Sprintf("%s stays for now: %s.", b.object, why.Message())

@@ -80,7 +80,7 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 		b.answer.State = Alive
 		b.alive()
 	}
-	b.answer.Nondeterministic.Reason = b.nondeterministic()
+	b.answer.Nondeterministic = b.nondeterministic()
 	b.addCascade()
 	b.irreversible()
 	b.podsOfNode()
@@ -88,9 +88,9 @@ func (e *Explainer) Object(n graph.Node, history EventHistory) *Answer {
 	switch {
 	case b.container != nil || e.OnlyDeletions:
 	case by != nil && !notRunning:
-		b.answer.ManagedBy.Reason = reason.ControllerReplaces.Of(*by)
+		b.answer.ManagedBy = reason.ControllerReplaces(*by)
 	case lost != nil:
-		b.answer.ManagedBy.Reason = lost
+		b.answer.ManagedBy = lost
 	}
 	b.previousIncarnations()
 	b.answer.Events = b.events(history)
@@ -138,7 +138,7 @@ type answerBuilder struct {
 
 // nondeterministic returns why the order of events decides whether the consequence comes about,
 // or nil if it does not.
-func (b *answerBuilder) nondeterministic() reason.Reason {
+func (b *answerBuilder) nondeterministic() *reason.Reason {
 	result, uncertain := b.result, false
 	_, pending := b.result.ContentsPending[b.node]
 	switch c := b.answer.Consequence; {

@@ -37,8 +37,8 @@ type Answer struct {
 	Consequence collector.Consequence `json:"consequence"`
 	Headline    string                `json:"headline"`
 	// Nondeterministic is why the order of events decides whether the consequence comes about;
-	// its Reason is nil if it does not.
-	Nondeterministic reason.Nested         `json:"nondeterministic,omitzero"`
+	// it is nil if it does not.
+	Nondeterministic *reason.Reason        `json:"nondeterministic,omitzero"`
 	References       []ExplainedReference  `json:"references"` // in the order of the metadata
 	Finalizers       []Finalizer           `json:"finalizers"` // in the order of the metadata
 	Conditions       []Condition           `json:"conditions"` // while it is being deleted: those that are not as they should be
@@ -46,8 +46,8 @@ type Answer struct {
 	WaitsFor         []Link                `json:"waitsFor"`   // each waits for the next; the object waits for the first
 	Cascade          *Cascade              `json:"cascade"`    // nil if the object is gone, or only its deletion is explained and there is none
 	Suggestions      []reason.Suggestion   `json:"suggestions"`
-	ManagedBy        reason.Nested         `json:"managedBy,omitzero"` // who may recreate the object; its Reason is nil if unknown
-	DeletedBy        reason.Nested         `json:"deletedBy,omitzero"` // what else deletes or has deleted the object, and when; its Reason is nil if that is unknown
+	ManagedBy        *reason.Reason        `json:"managedBy,omitzero"` // who may recreate the object; nil if unknown
+	DeletedBy        *reason.Reason        `json:"deletedBy,omitzero"` // what else deletes or has deleted the object, and when; nil if that is unknown
 	ReferencedBy     []Referrer            `json:"referencedBy"`       // references to an object that is gone, or to an earlier one of this name
 	Events           []object.ClusterEvent `json:"events"`             // the latest last
 	Caveats          []string              `json:"caveats"`            // what weakens the answer, and what cannot be undone

@@ -18,7 +18,7 @@ func (e *Explainer) Gone(at object.Identity, history EventHistory, by *reason.De
 	a := newAnswer(at)
 	a.State = Gone
 	if by != nil {
-		a.DeletedBy.Reason = *by
+		a.DeletedBy = reason.Of(*by)
 	}
 	if at.UID != "" {
 		a.ReferencedBy = e.referrers(e.graph.Dependents(e.graph.Find(at.UID)))
@@ -140,7 +140,7 @@ func (e *Explainer) otherNamespaces(a *Answer) {
 
 // HasTraces reports whether a backup, a reference or an Event mentions an object that is gone.
 func (a *Answer) HasTraces() bool {
-	return a.DeletedBy.Reason != nil || len(a.ReferencedBy) > 0 || len(a.Events) > 0
+	return a.DeletedBy != nil || len(a.ReferencedBy) > 0 || len(a.Events) > 0
 }
 
 // objects returns how many objects have these references, which are sorted by object.

@@ -14,7 +14,7 @@ func (e *Explainer) AddManager(a *Answer, n graph.Node, by *reason.ManagedBy) {
 	if by == nil || e.OnlyDeletions || e.graph.ContainerOf(e.graph.Object(n)) != nil {
 		return
 	}
-	a.ManagedBy.Reason = *by
+	a.ManagedBy = reason.Of(*by)
 	if command := by.Uninstall(); command != nil {
 		a.suggest("uninstall Helm release "+by.Name+", with everything in it", command...)
 	}

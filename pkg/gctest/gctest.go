@@ -44,7 +44,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // ErrHasCollector reports that kube-controller-manager runs on the cluster. Its garbage collector
@@ -218,7 +217,7 @@ func (c *Collector) checkIdle(ctx context.Context) error {
 	case len(p.Steps) > 0:
 		first := &p.Steps[0]
 		return fmt.Errorf("the collector has %d steps to do, the first is to %s %s in namespace %q: %s",
-			len(p.Steps), first.Action, first.Object.Identity, first.Object.Namespace, reason.Message(first.Reason))
+			len(p.Steps), first.Action, first.Object.Identity, first.Object.Namespace, first.Reason.Message())
 	}
 	return nil
 }

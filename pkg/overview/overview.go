@@ -47,7 +47,7 @@ type Overview struct {
 	// unless their owner was deleted within the last seconds.
 	Overdue int `json:"overdue"`
 	// Manager is whether kube-controller-manager runs, which has the garbage collector; nil for a file.
-	Manager *reason.Stored `json:"controllerManager,omitempty"`
+	Manager *reason.Reason `json:"controllerManager,omitempty"`
 }
 
 // ScannedCluster is what was scanned.
@@ -76,14 +76,12 @@ func (g CauseGroup) MarshalJSON() ([]byte, error) {
 		Count      int                    `json:"count"`
 		Namespaces []audit.NamespaceCount `json:"namespaces"`
 		Objects    []object.Identity      `json:"objects"`
-		reason.Stored
-		Effect  reason.Nested `json:"effect"`
-		Command []string      `json:"command"`
+		*reason.Reason
+		Effect  *reason.Reason `json:"effect"`
+		Command []string       `json:"command"`
 	}{
 		first.Rule, first.Severity, len(g.Objects), g.Namespaces, g.Objects[:min(len(g.Objects), maxObjects)],
-		reason.Store(first.Reason),
-		reason.Nested{Reason: first.Effect},
-		g.Command,
+		first.Reason, first.Effect, g.Command,
 	})
 }
 
@@ -239,7 +237,7 @@ func isOverdue(g *graph.Graph, f *audit.Finding) bool {
 }
 
 // Manager returns whether kube-controller-manager runs, by its lease as it was read at a time.
-func Manager(l reason.Leader, at time.Time, err error) reason.Reason {
+func Manager(l reason.Leader, at time.Time, err error) *reason.Reason {
 	// A renewal is 2 s old at most, and the clocks of two machines differ.
 	const alive = time.Minute
 	switch age := max(at.Sub(l.Renewed), 0).Truncate(time.Second); {
@@ -248,13 +246,13 @@ func Manager(l reason.Leader, at time.Time, err error) reason.Reason {
 	case !l.Exists:
 		return reason.NoLease
 	case l.Holder == "" && age <= alive:
-		return reason.LeaseReleased.Of(metav1.Duration{Duration: age})
+		return reason.LeaseReleased(metav1.Duration{Duration: age})
 	case l.Holder == "":
 		return reason.LeaseNotHeld
 	case age > alive:
-		return reason.ManagerSilent.Of(metav1.Duration{Duration: age})
+		return reason.ManagerSilent(metav1.Duration{Duration: age})
 	default:
-		return reason.ManagerRuns.Of(metav1.Duration{Duration: age})
+		return reason.ManagerRuns(metav1.Duration{Duration: age})
 	}
 }
 

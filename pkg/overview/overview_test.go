@@ -174,7 +174,7 @@ func TestManager(t *testing.T) {
 		"a renewal that is older than that": {reason.Leader{Exists: true, Holder: "a", Renewed: at.Add(-61 * time.Second)}, nil, "ManagerSilent"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := reason.CodeOf(overview.Manager(c.leader, at, c.err)); got != c.want {
+			if got := overview.Manager(c.leader, at, c.err).Code; got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

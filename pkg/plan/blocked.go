@@ -38,7 +38,7 @@ func (b *builder) blocked() []Blocked {
 		switch {
 		case o.Contested && !o.Terminating():
 			if b.inScope(node, changed.Has(node)) && (changed.Has(node) || slices.ContainsFunc(b.result.Model.Verdicts(node), collector.Verdict.IsDanglingOrWaiting)) {
-				out = append(out, b.blockedObject(node, snapshot.UIDContested(o)))
+				out = append(out, b.blockedObject(node, reason.Of(snapshot.UIDContested(o))))
 			}
 		case stuck && b.inScope(node, changed.Has(node) || withContents && b.options.Mode.Cascades()):
 			out = append(out, BlockedBy(holds.Of(node)))
@@ -50,7 +50,7 @@ func (b *builder) blocked() []Blocked {
 			}
 		case !b.options.Mode.Cascades() && b.inScope(node, false):
 			if owner, ok := b.undecidable(node); ok {
-				out = append(out, b.blockedObject(node, reason.OwnerLossUndecided.Of(owner)))
+				out = append(out, b.blockedObject(node, reason.OwnerLossUndecided(owner)))
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func BlockedBy(h terminating.Hold) Blocked {
 	return Blocked{Object: h.Object, By: h.BlockedBy, Reason: h.Reason, Finalizers: h.OwnFinalizers}
 }
 
-func (b *builder) blockedObject(n graph.Node, why reason.Reason) Blocked {
+func (b *builder) blockedObject(n graph.Node, why *reason.Reason) Blocked {
 	return Blocked{Object: b.graph.Object(n).Identity, By: []object.Identity{}, Reason: why}
 }
 
@@ -146,11 +146,11 @@ func (b *builder) refuseAll(n graph.Node) {
 }
 
 // cascadeRefused returns why a deletion that cascades to n is left out.
-func (b *builder) cascadeRefused(n graph.Node) reason.Reason {
-	return reason.CascadeRefused.Of(b.graph.Object(n).Identity, snapshot.Parameters(b.contentsGaps(n)))
+func (b *builder) cascadeRefused(n graph.Node) *reason.Reason {
+	return reason.CascadeRefused(b.graph.Object(n).Identity, snapshot.Parameters(b.contentsGaps(n)))
 }
 
-func (b *builder) refuse(n graph.Node, why reason.Reason) {
+func (b *builder) refuse(n graph.Node, why *reason.Reason) {
 	bounds := &b.options.Bounds
 	deletes := slices.DeleteFunc(slices.Clone(bounds.Deletes), func(d simulate.DeleteRequest) bool { return d.Node == n })
 	removes := bounds.Removal.Finalizer != "" && bounds.Removal.Node == n

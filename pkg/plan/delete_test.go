@@ -51,8 +51,8 @@ func predicted(p *plan.Plan) []string {
 		if len(o.WaitsFor) > 0 {
 			line += " " + strings.Join(o.WaitsFor, ",")
 		}
-		if o.Nondeterministic.Reason != nil {
-			line += "; unsure: " + o.Nondeterministic.Reason.Message()
+		if o.Nondeterministic != nil {
+			line += "; unsure: " + o.Nondeterministic.Message()
 		}
 		out = append(out, line)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
@@ -21,36 +20,21 @@ const digestLength = 16
 // resourceVersions, which change for reasons that do not matter here (a write is bound to
 // the one that its decision rests on); and Blocked, which follows from the rest and tells
 // how long something has been waiting.
-type (
-	confirmedHead struct {
-		Mode         Mode
-		Complete     bool
-		Gaps         []snapshot.Gap // without messages
-		AcceptedGaps snapshot.AcceptedGaps
-		Lengths      [5]int // of the lists that follow
-	}
-	confirmedReason struct {
-		Code       reason.Code
-		Parameters reason.Reason
-	}
-	confirmedStep struct {
-		stepFields
-		Object object.Identity `json:"object"` // in place of the step's
-		Why    confirmedReason
-	}
-	confirmedOutcome struct {
-		*Outcome
-		Nondeterministic confirmedReason `json:"nondeterministic"` // in place of the outcome's
-	}
-	confirmedRest struct { // one of these
-		*Retained
-		*Kept
-		*Lost
-		Why confirmedReason
-	}
-)
+type confirmed struct {
+	Mode         Mode
+	Complete     bool
+	Gaps         []snapshot.Gap // without messages
+	AcceptedGaps snapshot.AcceptedGaps
+	Lengths      [5]int // of the lists that follow
+}
 
-func confirmedOf(r reason.Reason) confirmedReason { return confirmedReason{reason.CodeOf(r), r} }
+// withoutProse returns a reason without its sentence.
+func withoutProse(r *reason.Reason) *reason.Reason {
+	if r == nil {
+		return nil
+	}
+	return &reason.Reason{Code: r.Code, Parameters: r.Parameters}
+}
 
 // Digest returns the digest of what a person confirms. The first call computes it, so nothing may
 // change the plan afterwards. It is not safe for concurrent use.
@@ -75,26 +59,30 @@ func (p *Plan) hash() string {
 	for i := range gaps {
 		gaps[i].Message = ""
 	}
-	add(confirmedHead{p.Mode, p.Complete, gaps, p.AcceptedGaps, [...]int{len(p.Steps), len(p.Outcomes), len(p.Retained), len(p.Kept), len(p.Lost)}})
+	add(confirmed{p.Mode, p.Complete, gaps, p.AcceptedGaps, [...]int{len(p.Steps), len(p.Outcomes), len(p.Retained), len(p.Kept), len(p.Lost)}})
 	for i := range p.Steps {
-		s := &p.Steps[i]
-		add(confirmedStep{s.fields(), s.Object.Identity, confirmedOf(s.Reason)})
+		s := p.Steps[i].Document()
+		s.Object.ResourceVersion, s.Reason, s.ManagedBy = "", withoutProse(s.Reason), nil
+		add(s)
 	}
-	for i := range p.Outcomes {
-		o := &p.Outcomes[i]
-		add(confirmedOutcome{o, confirmedOf(o.Nondeterministic.Reason)})
+	for _, o := range p.Outcomes {
+		o.Nondeterministic = withoutProse(o.Nondeterministic)
+		add(o)
 	}
-	for i := range p.Retained {
-		add(confirmedRest{Retained: &p.Retained[i], Why: confirmedOf(p.Retained[i].Reason)})
+	for _, r := range p.Retained {
+		r.Reason = withoutProse(r.Reason)
+		add(r)
 	}
-	for i := range p.Kept {
-		add(confirmedRest{Kept: &p.Kept[i], Why: confirmedOf(p.Kept[i].Reason)})
+	for _, k := range p.Kept {
+		k.Reason = withoutProse(k.Reason)
+		add(k)
 	}
-	for i := range p.Lost {
-		add(confirmedRest{Lost: &p.Lost[i], Why: confirmedOf(p.Lost[i].Reason)})
+	for _, l := range p.Lost {
+		l.Reason = withoutProse(l.Reason)
+		add(l)
 	}
 	for _, b := range p.LostBackends {
-		add(confirmedOf(b))
+		add(b)
 	}
 	return hex.EncodeToString(hash.Sum(nil))[:digestLength]
 }

@@ -22,7 +22,7 @@ func (b *builder) outcomes() []Outcome {
 	for _, n := range concerned.Nodes() {
 		left := b.result.Model.Object(n)
 		o, goesLater := later[n]
-		o.Object, o.Nondeterministic.Reason, o.MayBeDeleted = b.graph.Object(n).Identity, b.nondeterministic(n), b.mayBeDeleted(n)
+		o.Object, o.Nondeterministic, o.MayBeDeleted = b.graph.Object(n).Identity, b.nondeterministic(n), b.mayBeDeleted(n)
 		o.Already = b.graph.Object(n).Terminating()
 		switch {
 		case goesLater:
@@ -43,7 +43,7 @@ func (b *builder) outcomes() []Outcome {
 				o.Follows = b.firstStep()
 			}
 			if gaps, certain := b.result.Model.FinalizationGaps(n); len(gaps) > 0 && !certain {
-				o.Nondeterministic.Reason = snapshot.NotFinalized(gaps, false)
+				o.Nondeterministic = snapshot.NotFinalized(gaps, false)
 			}
 		default:
 			o.State, o.When, o.WaitsFor = Changed, Now, []string{}
@@ -235,7 +235,7 @@ func waitsFor(o *object.Object) []string {
 
 // nondeterministic returns why the outcome for an object may differ in another order of events, or
 // nil if it cannot.
-func (b *builder) nondeterministic(n graph.Node) reason.Reason {
+func (b *builder) nondeterministic(n graph.Node) *reason.Reason {
 	switch {
 	case b.result.Nondeterministic(n):
 		return b.result.Reason(n)

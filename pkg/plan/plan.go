@@ -93,7 +93,7 @@ type Step struct {
 	Requested  bool // a person asked for it
 	Action     Action
 	Object     ObjectState
-	Reason     reason.Reason
+	Reason     *reason.Reason
 	References []StepReference // those it adds, removes or changes, or all of an object that it deletes
 	After      []string        // ids of the steps that must be done before
 	Follows    string          // id of the step that causes it; may be empty
@@ -237,8 +237,8 @@ type Outcome struct {
 	UsedBy []reason.User `json:"usedBy,omitempty"`
 	// NotRecreated reports that a Pod goes with its Node, and no controller creates another one.
 	NotRecreated bool `json:"notRecreated,omitempty"`
-	// Nondeterministic is why the outcome may differ; its Reason is nil if it cannot.
-	Nondeterministic reason.Nested `json:"nondeterministic,omitzero"`
+	// Nondeterministic is why the outcome may differ; nil if it cannot.
+	Nondeterministic *reason.Reason `json:"nondeterministic,omitzero"`
 	// MayBeDeleted reports that another order of events deletes the object.
 	MayBeDeleted bool `json:"mayBeDeleted,omitempty"`
 	// WithoutRepair is what the garbage collector would do with a repaired object without the
@@ -256,7 +256,7 @@ func (r StepReference) Owner() reason.Owner {
 type Blocked struct {
 	Object object.Identity   `json:"object"`
 	By     []object.Identity `json:"by"` // the dependents that block it; never nil
-	Reason reason.Reason     `json:"-"`
+	*reason.Reason
 	// Finalizers are those of others that hold the object itself; empty if something else blocks it.
 	Finalizers []string `json:"-"`
 }
@@ -264,11 +264,11 @@ type Blocked struct {
 // Kept is an object that a restoration leaves alone.
 type Kept struct {
 	Object object.Identity `json:"object"`
-	Reason reason.Reason   `json:"-"`
+	*reason.Reason
 }
 
 // Lost is what a restoration does not bring back, and for which objects.
 type Lost struct {
-	Reason  reason.Reason     `json:"-"`
+	*reason.Reason
 	Objects []object.Identity `json:"objects,omitempty"`
 }

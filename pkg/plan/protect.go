@@ -60,10 +60,10 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 		if len(harmed)+len(notSaved) == 0 || round == maxRounds {
 			r.released = r.completedDeletions(today.Model, with.cluster)
 			for n := range leftOut {
-				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete.Of(affected[n]))
+				r.blocked[n] = append(r.blocked[n], reason.RepairWouldDelete(affected[n]))
 			}
 			for n, why := range lost {
-				r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair.Of(reason.Nested{Reason: why}, forced[n]))
+				r.blocked[n] = append(r.blocked[n], reason.DeletedDespiteRepair(why, forced[n]))
 			}
 			r.reportDoubts(with.cluster, lost, unrepaired)
 			return unrepaired
@@ -97,7 +97,7 @@ func (r *repairBuilder) leaveUnwatchedOwners() {
 				owner = j.NameHolder
 			}
 			if hidden(owner) {
-				r.blocked[n] = append(r.blocked[n], reason.RepairMayDeleteOwner.Of(owner.Identity))
+				r.blocked[n] = append(r.blocked[n], reason.RepairMayDeleteOwner(owner.Identity))
 				delete(r.wanted, n)
 				break
 			}
@@ -107,13 +107,13 @@ func (r *repairBuilder) leaveUnwatchedOwners() {
 
 // reportDoubts reports the objects that are repaired so that they stay, and that the garbage collector deletes
 // all the same in some order of events. lost are those that are reported already.
-func (r *repairBuilder) reportDoubts(with builder, lost map[graph.Node]reason.Reason, unrepaired map[graph.Node]collector.Consequence) {
+func (r *repairBuilder) reportDoubts(with builder, lost map[graph.Node]*reason.Reason, unrepaired map[graph.Node]collector.Consequence) {
 	for n := range r.wanted {
 		if lost[n] != nil || unrepaired[n] != collector.ConsequenceDelete {
 			continue
 		}
 		if m := with.graph.Find(r.graph.UID(n)); with.result.Terminates(m) != simulate.Never {
-			r.blocked[n] = append(r.blocked[n], reason.PerhapsDeletedDespiteRepair.Of(reason.Nested{Reason: with.result.Reason(m)}))
+			r.blocked[n] = append(r.blocked[n], reason.PerhapsDeletedDespiteRepair(with.result.Reason(m)))
 		}
 	}
 }
@@ -177,8 +177,8 @@ func (r *repairBuilder) completedDeletions(without *simulate.Model, with builder
 
 // lost returns the repaired objects that the garbage collector deletes after the repair, and
 // why.
-func (r *repairBuilder) lost(with builder) map[graph.Node]reason.Reason {
-	out := map[graph.Node]reason.Reason{}
+func (r *repairBuilder) lost(with builder) map[graph.Node]*reason.Reason {
+	out := map[graph.Node]*reason.Reason{}
 	for n := range r.wanted {
 		if with.result.Deletes(with.graph.Find(r.graph.UID(n))) && !r.graph.Object(n).Terminating() {
 			out[n] = reason.ContentsDeleted

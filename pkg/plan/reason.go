@@ -17,24 +17,24 @@ import (
 )
 
 // reason returns why a step is taken.
-func (b *builder) reason(index int, s Step) reason.Reason {
+func (b *builder) reason(index int, s Step) *reason.Reason {
 	transition := &b.result.Transitions[index]
 	switch transition.Action {
 	case collector.ActionDelete:
 		if transition.Requested {
-			return b.requested(transition)
+			return reason.Of(b.requested(transition))
 		}
-		return reason.OwnersLost{Owners: ownersOf(s.References), Cascade: reason.Cascade(transition.Policy)}
+		return reason.Of(reason.OwnersLost{Owners: ownersOf(s.References), Cascade: reason.Cascade(transition.Policy)})
 	case collector.ActionUnlink:
 		if transition.OrphanedFrom != graph.None {
-			return reason.OwnerOrphansDependents.Of(b.graph.Object(transition.OrphanedFrom).Identity)
+			return reason.OwnerOrphansDependents(b.graph.Object(transition.OrphanedFrom).Identity)
 		}
-		return reason.OwnersPartlyLost{Owners: ownersOf(s.References), Remaining: remaining(transition)}
+		return reason.Of(reason.OwnersPartlyLost{Owners: ownersOf(s.References), Remaining: remaining(transition)})
 	case collector.ActionUnblock:
 		return reason.CycleBroken
 	case collector.ActionRemoveFinalizer:
 		if transition.Requested {
-			return finalizerRemoval(b.graph, transition, s.Patch.InUse)
+			return reason.Of(finalizerRemoval(b.graph, transition, s.Patch.InUse))
 		}
 		if transition.Change.RemoveFinalizer == object.OrphanFinalizer {
 			return reason.DependentsOrphaned
@@ -79,7 +79,7 @@ func (b *builder) requested(transition *simulate.Transition) reason.Requested {
 	out := reason.Requested{
 		Terminating: transition.StateBefore.Terminating(), Namespace: transition.StateBefore.IsNamespace(), Definition: transition.StateBefore.IsCRD(),
 	}
-	out.RecreatedBy, out.NotRunning, out.Lost.Reason = b.result.Model.Replacement(transition.StateBefore, func(i int) collector.Verdict { return verdictOf(transition, i) })
+	out.RecreatedBy, out.NotRunning, out.Lost = b.result.Model.Replacement(transition.StateBefore, func(i int) collector.Verdict { return verdictOf(transition, i) })
 	out.PolicyIgnored = out.Definition && !out.Terminating && transition.Policy != metav1.DeletePropagationBackground
 	before := transition.StateBefore
 	if stoppedByKubelet(before) {
@@ -110,15 +110,15 @@ func finalizerRemoval(g *graph.Graph, transition *simulate.Transition, inUse rea
 
 // repairReason returns the reason for a step of a repair. completes are the owners whose
 // deletion it lets complete; without is what the garbage collector would do otherwise.
-func repairReason(s Step, completes []string, without reason.WithoutRepair) reason.Reason {
+func repairReason(s Step, completes []string, without reason.WithoutRepair) *reason.Reason {
 	if s.Action == ActionUnlink {
-		return reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Patch.Repairs[0].UserSelected, Kept: kept(s.Patch.Transition), Completes: completes, WithoutRepair: without}
+		return reason.Of(reason.ReferencesDropped{Owners: dropped(s), Chosen: s.Patch.Repairs[0].UserSelected, Kept: kept(s.Patch.Transition), Completes: completes, WithoutRepair: without})
 	}
 	out := reason.ReferencesRepaired{Completes: completes, WithoutRepair: without}
 	for i, r := range s.References {
 		out.References = append(out.References, reason.Repaired{Owner: r.Owner(), Version: s.Patch.Repairs[i].Becomes.APIVersion, Relinked: s.Action == ActionRelink, Served: s.Patch.Repairs[i].Optional})
 	}
-	return out
+	return reason.Of(out)
 }
 
 // dropped returns the owners of removed references, with why another fix was not possible.

@@ -45,7 +45,7 @@ type RepairOptions struct {
 func NewRepair(j *collector.Judge, o RepairOptions) *Plan {
 	g := j.Graph()
 	r := &repairBuilder{
-		graph: g, judge: j, planner: repair.New(j), options: o, wanted: map[graph.Node]repairWork{}, blocked: map[graph.Node][]reason.Reason{},
+		graph: g, judge: j, planner: repair.New(j), options: o, wanted: map[graph.Node]repairWork{}, blocked: map[graph.Node][]*reason.Reason{},
 	}
 	for n := range g.Listed() {
 		if node := graph.Node(n); o.Within == nil || o.Within(node) {
@@ -72,7 +72,7 @@ type repairBuilder struct {
 	planner *repair.Planner
 	options RepairOptions
 	wanted  map[graph.Node]repairWork // the repair of each object
-	blocked map[graph.Node][]reason.Reason
+	blocked map[graph.Node][]*reason.Reason
 	// released are the terminating owners whose deletion the repair lets complete.
 	released map[types.UID]bool
 }
@@ -112,7 +112,7 @@ func (r *repairBuilder) choose(n graph.Node) {
 		}
 	}
 	if len(left) > 0 {
-		r.blocked[n] = append(r.blocked[n], reason.NotRepaired.Of(left))
+		r.blocked[n] = append(r.blocked[n], reason.NotRepaired(left))
 	}
 	if len(wanted) > 0 {
 		r.wanted[n] = wanted
@@ -123,7 +123,7 @@ func (r *repairBuilder) choose(n graph.Node) {
 func (r *repairBuilder) dropRequested(n graph.Node) {
 	wanted := repairWork{}
 	if of := r.graph.Object(n); of.Contested {
-		r.blocked[n] = append(r.blocked[n], snapshot.UIDContested(of))
+		r.blocked[n] = append(r.blocked[n], reason.Of(snapshot.UIDContested(of)))
 		return
 	}
 	for i, m := range r.repairs(n) {

@@ -13,8 +13,8 @@ import (
 
 // Retained is a dependent of a deleted object that is not deleted.
 type Retained struct {
-	Object            object.Identity   `json:"object"`
-	Reason            reason.Reason     `json:"-"`
+	Object object.Identity `json:"object"`
+	*reason.Reason
 	KeptBy            []object.Identity `json:"keptBy"`            // its remaining owners; never nil
 	DroppedReferences int               `json:"droppedReferences"` // number of references that are removed
 	// Uncertain reports that an owner could not be verified, so that the object may be deleted.
@@ -75,21 +75,21 @@ func (b *builder) retain(n graph.Node, orphaned map[graph.Node]graph.Node) Retai
 }
 
 // retainedReason returns why an object is retained, and whether that is uncertain.
-func (b *builder) retainedReason(n graph.Node, s Retained, orphaned map[graph.Node]graph.Node) (why reason.Reason, uncertain bool) {
+func (b *builder) retainedReason(n graph.Node, s Retained, orphaned map[graph.Node]graph.Node) (why *reason.Reason, uncertain bool) {
 	d := b.result.Model.Decide(n)
 	owner, orphans := orphaned[n]
 	switch kept := s.KeptBy; {
 	case d.NoAction == collector.ContentsUnknown:
 		return snapshot.ContentsUnknown(b.contentsGaps(n)), true
 	case d.NoAction == collector.UIDContested:
-		return snapshot.UIDContested(b.graph.Object(n)), true
+		return reason.Of(snapshot.UIDContested(b.graph.Object(n))), true
 	case d.NoAction == collector.ReferenceUnknown:
 		verdict := b.result.Model.Verdicts(n)[d.UndecidableReference]
-		return reason.OwnerUndecidable.Of(terminating.UndecidableReference(b.result.Model, n, d.UndecidableReference)), verdict == collector.VerdictUnknown
+		return reason.OwnerUndecidable(terminating.UndecidableReference(b.result.Model, n, d.UndecidableReference)), verdict == collector.VerdictUnknown
 	case orphans:
-		return reason.OrphanedByOwner.Of(b.graph.Object(owner).Identity, append([]object.Identity(nil), kept...)), false
+		return reason.OrphanedByOwner(b.graph.Object(owner).Identity, append([]object.Identity(nil), kept...)), false
 	case len(kept) > 0:
-		return reason.OwnersRemain.Of(kept), false
+		return reason.OwnersRemain(kept), false
 	case len(b.result.Model.Object(n).Owners) == 0:
 		return reason.LastReferenceLost, false
 	case b.graph.Object(n).DeleteForbidden():

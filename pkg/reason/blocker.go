@@ -200,12 +200,12 @@ func qualified(i object.Identity) string {
 type BlockedByDependents struct {
 	By        object.Identity `json:"by"`        // the first of the dependents that block it
 	RootCause object.Identity `json:"rootCause"` // the object at which the chain ends; may be the same
-	Because   Nested          `json:"because"`   // what is in the way of that one
+	Because   *Reason         `json:"because"`   // what is in the way of that one
 }
 
 func (r BlockedByDependents) Message() string {
 	if r.By == r.RootCause {
-		return fmt.Sprintf("is blocked by %s, which %s", r.By, Message(r.Because.Reason))
+		return fmt.Sprintf("is blocked by %s, which %s", r.By, r.Because.Message())
 	}
-	return fmt.Sprintf("is blocked by %s (root cause: %s %s)", r.By, r.RootCause, Message(r.Because.Reason))
+	return fmt.Sprintf("is blocked by %s (root cause: %s %s)", r.By, r.RootCause, r.Because.Message())
 }

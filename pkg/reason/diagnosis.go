@@ -205,12 +205,12 @@ type DeletionsWait struct {
 	Objects int             `json:"objects"`
 	Oldest  object.Identity `json:"oldest"`
 	Since   Since           `json:"since"`   // of the oldest
-	Because Nested          `json:"because"` // of the oldest
+	Because *Reason         `json:"because"` // of the oldest
 }
 
 func (r DeletionsWait) Message() string {
 	text := fmt.Sprintf("%s; %s has been terminating%s", Count(r.Objects, "long deletion"), located(r.Oldest), r.Since.phrase())
-	if why := Message(r.Because.Reason); why != "" {
+	if why := r.Because.Message(); why != "" {
 		text += ": it " + why
 	}
 	return text

@@ -61,7 +61,7 @@ type CannotDecide struct {
 	Culprit *Owner `json:"culprit,omitempty"`
 	// Repaired is what the collector may do once that is repaired; nil where that changes
 	// nothing for the finding's reference.
-	Repaired *Nested `json:"repaired,omitempty"`
+	Repaired *Reason `json:"repaired,omitempty"`
 }
 
 func (CannotDecide) Brief() string { return keptForever }
@@ -73,7 +73,7 @@ func (r CannotDecide) Message() string {
 	text := fmt.Sprintf("the garbage collector cannot resolve the object's reference to %s, so it keeps the object", r.Culprit)
 	if r.Repaired != nil {
 		would := "remove this reference"
-		if r.Repaired.Reason == DeletesObject {
+		if r.Repaired == DeletesObject {
 			would = "delete this object"
 		}
 		text += "; once that is repaired, it may " + would
@@ -104,10 +104,10 @@ func (r Waits) Brief() string {
 func (Waits) Message() string { return "" }
 
 // Join returns the messages of several reasons as one sentence.
-func Join(reasons ...Reason) string {
+func Join(reasons ...*Reason) string {
 	text := ""
 	for _, r := range reasons {
-		switch message := Message(r); {
+		switch message := r.Message(); {
 		case text == "":
 			text = message
 		case message != "":

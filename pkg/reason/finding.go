@@ -45,8 +45,8 @@ var (
 		return fmt.Sprintf("its owner %s is being deleted in the foreground and waits for its dependents", o)
 	}, func(o Owner) string { return o.String() + " is being deleted (foreground)" })
 	// the object is being deleted, and a pass of the collector does not complete that
-	DeletionBlocked = says("DeletionBlocked", "because", func(why Nested) string { return "it is being deleted, and " + Message(why.Reason) },
-		func(why Nested) string { return "its deletion " + Message(why.Reason) })
+	DeletionBlocked = says("DeletionBlocked", "because", func(why *Reason) string { return "it is being deleted, and " + why.Message() },
+		func(why *Reason) string { return "its deletion " + why.Message() })
 	// no object has the owner's UID, and none has its name
 	OwnerMissing = says2("OwnerMissing", "owner scanComplete", func(o Owner, complete bool) string {
 		if complete {
@@ -218,7 +218,7 @@ func (c ReportedCondition) Fails() bool {
 // NamespaceStuck means that the object is a Namespace that has long been terminating.
 type NamespaceStuck struct {
 	Since      Since               `json:"since"`
-	Causes     []Nested            `json:"causes"`     // the one to repair first comes first; never empty
+	Causes     []*Reason           `json:"causes"`     // the one to repair first comes first; never empty
 	Conditions []ReportedCondition `json:"conditions"` // those that are true
 }
 
@@ -232,7 +232,7 @@ func (r NamespaceStuck) cause(i int) string {
 	if i >= len(r.Causes) {
 		return ""
 	}
-	return Message(r.Causes[i].Reason)
+	return r.Causes[i].Message()
 }
 
 func (r NamespaceStuck) Message() string {

@@ -37,15 +37,15 @@ var (
 	RepairMayDeleteOwner = with[object.Identity]("RepairMayDeleteOwner", "owner",
 		"is not repaired: the garbage collector might then find %s, whose type it does not watch, and delete it because of its own owners")
 	// the collector deletes the object after the repair; fromRepairs: because others are repaired, whether this one is or not
-	DeletedDespiteRepair = says2("DeletedDespiteRepair", "because fromRepairs,omitzero", func(why Nested, others bool) string {
+	DeletedDespiteRepair = says2("DeletedDespiteRepair", "because fromRepairs,omitzero", func(why *Reason, others bool) string {
 		if others {
-			return "would be deleted because other objects are repaired, even if it is not: " + Message(why.Reason)
+			return "would be deleted because other objects are repaired, even if it is not: " + why.Message()
 		}
-		return "would be deleted even if it is repaired: " + Message(why.Reason)
+		return "would be deleted even if it is repaired: " + why.Message()
 	})
 	// the collector may delete the object after the repair, in some order of events
-	PerhapsDeletedDespiteRepair = says("PerhapsDeletedDespiteRepair", "because", func(why Nested) string {
-		return "may be deleted even if it is repaired: " + Message(why.Reason)
+	PerhapsDeletedDespiteRepair = says("PerhapsDeletedDespiteRepair", "because", func(why *Reason) string {
+		return "may be deleted even if it is repaired: " + why.Message()
 	})
 	// the object is not deleted, as the deletion of another object would follow whose contents could not be listed
 	CascadeRefused = says2("CascadeRefused", "object gaps", func(o object.Identity, gaps []Gap) string {
@@ -59,8 +59,8 @@ var (
 		return owner.String() + " orphans it, and " + named(remaining) + " remains"
 	})
 	// more than one reason applies
-	Several = says("Several", "reasons", func(reasons []Nested) string {
-		return firstFew(reasons, func(n Nested) string { return Message(n.Reason) })
+	Several = says("Several", "reasons", func(reasons []*Reason) string {
+		return firstFew(reasons, (*Reason).Message)
 	})
 )
 
@@ -99,13 +99,9 @@ type Unrepaired struct {
 }
 
 // Combine returns one reason for several: that one itself where it is alone.
-func Combine(reasons []Reason) Reason {
+func Combine(reasons []*Reason) *Reason {
 	if len(reasons) == 1 {
 		return reasons[0]
 	}
-	all := make([]Nested, len(reasons))
-	for i, r := range reasons {
-		all[i] = Nested{r}
-	}
-	return Several.Of(all)
+	return Several(reasons)
 }

@@ -45,7 +45,9 @@ var (
 	// the object has finished, and its controller stays and creates no other
 	FinishedForGood = with[object.Identity]("FinishedForGood", "controller", "it has finished, so %s will not create another: its status and logs are lost")
 	// the object is an old ReplicaSet, which its Deployment needs only to be rolled back to it
-	RollbackLost = with2[object.Identity, int64]("RollbackLost", "controller revision", "%s will not create it again, and cannot be rolled back to revision %d without it")
+	RollbackLost = says2("RollbackLost", "controller revision", func(controller object.Identity, revision int64) string {
+		return fmt.Sprintf("%s will not create it again, and cannot be rolled back to revision %d without it", controller, revision)
+	})
 )
 
 func (r DeletedWithLeader) Message() string {

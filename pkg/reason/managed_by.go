@@ -36,7 +36,7 @@ var managers = []struct {
 	find     func(marked) (ManagedBy, bool)
 }{
 	// kubernetes/kubernetes: pkg/kubelet/types/pod_update.go, IsMirrorPod
-	{"kubelet", "", "", MirrorPod.message, func(m marked) (ManagedBy, bool) {
+	{"kubelet", "", "", MirrorPod.Message(), func(m marked) (ManagedBy, bool) {
 		return ManagedBy{}, m.IsPod() && m.annotations["kubernetes.io/config.mirror"] != ""
 	}},
 	// argo-cd: controller/state.go, isSelfReferencedObj; docs/user-guide/resource_tracking.md. The label

@@ -83,7 +83,7 @@ func TestManagerOf(t *testing.T) {
 }
 
 func TestManagersThatLeaveNoMark(t *testing.T) {
-	if got := reason.ControllerReplaces.Of(job).Message(); got != "its controller Job/import will likely create another" {
+	if got := reason.ControllerReplaces(job).Message(); got != "its controller Job/import will likely create another" {
 		t.Errorf("got %q", got)
 	}
 	if got := (reason.ManagedBy{Manager: "Pulumi"}).Message(); got != "Pulumi may recreate it" {

@@ -111,7 +111,7 @@ func (f *Failure) Text() string {
 }
 
 // failed returns reasons that carry a Failure. The message is the text of the failure after a beginning.
-func failed(code Code, beginning string) *With[Failure] {
+func failed(code Code, beginning string) func(Failure) *Reason {
 	return says(code, "", func(f Failure) string { return beginning + f.Text() })
 }
 

@@ -11,165 +11,127 @@ import (
 // objects. It is part of the JSON contract.
 type Code string
 
-// Reason is why something is done, is not done, or is the case. In JSON it is an object with
-// its parameters.
-type Reason interface {
-	// Message returns the sentence for people, without a full stop. It is not escaped.
-	Message() string
+// Reason is why something is done, is not done, or is the case. Nothing changes one: those without
+// parameters are variables. Nil stands for no reason, and says nothing. Where a struct embeds it, its JSON
+// has the three fields.
+type Reason struct {
+	Code       Code `json:"reason"`
+	Parameters any  `json:"parameters,omitempty"` // an object in JSON; nil if there are none
+	Text       Text `json:"message"`
 }
 
-// Brief is a reason that also has a short form, for the cell of a table whose other
-// columns say the rest.
-type Brief interface {
-	Reason
-	// Brief returns the short form. It is not escaped.
-	Brief() string
-}
+// Text is what a reason says. It is put into words when it is asked for, as most reasons are never printed.
+type Text struct{ of sentence }
 
-// CodeOf returns the code of a reason, and an empty one for nil.
-func CodeOf(r Reason) Code {
-	switch r := r.(type) {
-	case nil:
-		return ""
-	case interface{ Code() Code }:
-		return r.Code()
+// sentence says what a reason means. It may have a short form for the cell of a table whose other columns say
+// the rest (Brief), and one without what it says of one object alone, such as an age (shared): a table
+// says that of all objects with the same cause.
+type sentence interface{ Message() string }
+
+// Of returns a reason whose parameters are the fields of a struct, and whose code is the name of its type.
+func Of(parameters sentence) *Reason {
+	r := &Reason{Code: Code(reflect.TypeOf(parameters).Name()), Text: Text{parameters}}
+	if !reflect.ValueOf(parameters).IsZero() {
+		r.Parameters = parameters
 	}
-	return Code(reflect.TypeOf(r).Name())
+	return r
 }
 
-// Shared returns the short form of a reason without what it says of one object alone, such as an
-// age: a table says it of all objects with the same cause. It is not escaped.
-func Shared(r Brief) string {
-	if r, ok := r.(interface{ shared() string }); ok {
-		return r.shared()
-	}
-	return r.Brief()
-}
-
-// Message returns the sentence of a reason, and an empty one for nil.
-func Message(r Reason) string {
+// Message returns the sentence for people, without a full stop. It is not escaped.
+func (r *Reason) Message() string {
 	if r == nil {
 		return ""
+	}
+	return r.Text.String()
+}
+
+// Brief returns the short form, or the sentence if there is none. It is not escaped.
+func (r *Reason) Brief() string {
+	if r != nil {
+		if of, ok := r.Text.of.(interface{ Brief() string }); ok {
+			return of.Brief()
+		}
 	}
 	return r.Message()
 }
 
-// Short returns the short form of a reason, the sentence of one that has none, and an empty one for nil.
-func Short(r Reason) string {
-	if r, ok := r.(Brief); ok {
-		return r.Brief()
+// Shared returns the short form without what it says of one object alone. It is not escaped.
+func (r *Reason) Shared() string {
+	if r != nil {
+		if of, ok := r.Text.of.(interface{ shared() string }); ok {
+			return of.shared()
+		}
 	}
-	return Message(r)
+	return r.Brief()
 }
 
-// Stored is a reason as JSON documents hold it: to be embedded in the struct that is
-// encoded. The zero value stands for no reason.
-type Stored struct {
-	Code       Code            `json:"reason"`
-	Parameters json.RawMessage `json:"parameters,omitempty"` // an object; nil where the reason has none
-	Message    string          `json:"message"`
+// Equal reports whether r and other are the same reason.
+func (r *Reason) Equal(other *Reason) bool { return reflect.DeepEqual(r, other) }
+
+// String returns the sentence.
+func (t Text) String() string {
+	if t.of == nil {
+		return ""
+	}
+	return t.of.Message()
 }
 
-// Store returns a reason, which may be nil, in its stored form.
-func Store(r Reason) Stored {
-	if r == nil {
-		return Stored{}
-	}
-	parameters, err := json.Marshal(r)
-	if err != nil {
-		panic(fmt.Sprintf("encode the parameters of %s: %v", CodeOf(r), err)) // they are strings and numbers
-	}
-	if string(parameters) == "{}" {
-		parameters = nil
-	}
-	return Stored{CodeOf(r), parameters, r.Message()}
+// MarshalText implements encoding.TextMarshaler.
+func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler: a reason that was read from a document says what it said then.
+func (t *Text) UnmarshalText(message []byte) error {
+	t.of = words{string(message), string(message)}
+	return nil
 }
 
-// StoreOptional is Store for documents that leave out what there is no reason for: it
-// returns nil for nil.
-func StoreOptional(r Reason) *Stored {
-	if r == nil {
-		return nil
-	}
-	s := Store(r)
-	return &s
-}
+// words are the sentence of a reason without parameters, and its short form.
+type words struct{ message, brief string }
 
-// Nested is a reason as a field of another value. In JSON it is an object of its own.
-type Nested struct{ Reason Reason }
-
-// MarshalJSON implements json.Marshaler.
-func (n Nested) MarshalJSON() ([]byte, error) { return json.Marshal(Store(n.Reason)) }
-
-// Fixed is a reason without parameters. Each is a variable that has the code as its name.
-type Fixed struct {
-	code           Code
-	message, brief string
-}
+func (w words) Message() string { return w.message }
+func (w words) Brief() string   { return w.brief }
 
 // fixed returns a reason without parameters. Its short form is the message if none is given.
-func fixed(code Code, message string, brief ...string) Fixed {
-	return Fixed{code, message, append(brief, message)[0]}
+func fixed(code Code, message string, brief ...string) *Reason {
+	return &Reason{Code: code, Text: Text{words{message, append(brief, message)[0]}}}
 }
 
-// Code returns the code.
-func (f Fixed) Code() Code { return f.code }
-
-// Message implements Reason.
-func (f Fixed) Message() string { return f.message }
-
-// Brief implements Brief.
-func (f Fixed) Brief() string { return f.brief }
-
-// Equal reports whether f and other are the same reason.
-func (f Fixed) Equal(other Fixed) bool { return f == other }
-
-// With is what the reasons of one code have in common that have one parameter, a V. Each is a
-// variable that has the code as its name.
-type With[V any] struct {
-	code Code
-	// parameter is its name in JSON, with ",omitzero" where the zero value is left out; if it is
-	// empty, the fields of V are the parameters.
-	parameter      string
-	message, brief func(V) string
-}
-
-// With2 is With for two parameters. They have different types, or either may come first, so that a call
-// cannot mix them up.
-type With2[A, B any] struct{ With[pair[A, B]] }
-
-type pair[A, B any] struct {
-	A A
-	B B
-}
-
-func (p pair[A, B]) values() []any { return []any{p.A, p.B} }
-
-// with returns the reasons whose message is a format for the parameter.
-func with[V any](code Code, parameter, format string) *With[V] {
+// with returns the reasons with one parameter whose message is a format for that.
+func with[V any](code Code, parameter, format string) func(V) *Reason {
 	return says(code, parameter, func(v V) string { return fmt.Sprintf(format, v) })
 }
 
-// says returns the reasons with this message. Their short form is the message if none is given.
-func says[V any](code Code, parameter string, message func(V) string, brief ...func(V) string) *With[V] {
-	return &With[V]{code, parameter, message, append(brief, message)[0]}
+// says returns the reasons with one parameter that have this message. Their short form is the message if none is given.
+// The parameter has ",omitzero" after its name where the zero value is left out; if the name is empty, the fields of V
+// are the parameters.
+func says[V any](code Code, parameter string, message func(V) string, brief ...func(V) string) func(V) *Reason {
+	declared := &declaration[V]{parameter, message, append(brief, message)[0]}
+	optional := strings.HasSuffix(parameter, ",omitzero")
+	return func(v V) *Reason {
+		var text sentence = parametrized[V]{declared, v}
+		if optional && reflect.ValueOf(v).IsZero() {
+			return &Reason{code, nil, Text{text}}
+		}
+		return &Reason{code, text, Text{text}}
+	}
 }
 
-// with2 returns the reasons whose message is a format for two parameters; a blank is between their names.
-func with2[A, B any](code Code, parameters, format string) *With2[A, B] {
-	return says2(code, parameters, func(a A, b B) string { return fmt.Sprintf(format, a, b) })
-}
-
-// says2 is says for two parameters; a blank is between their names.
-func says2[A, B any](code Code, parameters string, message func(A, B) string, brief ...func(A, B) string) *With2[A, B] {
+// says2 is says for two parameters; a blank is between their names, and the first is not optional. They have different types,
+// or either may come first, so that a call cannot mix them up.
+func says2[A, B any](code Code, parameters string, message func(A, B) string, brief ...func(A, B) string) func(A, B) *Reason {
 	short := append(brief, message)[0]
-	return &With2[A, B]{*says(code, parameters,
-		func(p pair[A, B]) string { return message(p.A, p.B) }, func(p pair[A, B]) string { return short(p.A, p.B) })}
+	declared := &declaration[pair[A, B]]{
+		parameters, func(p pair[A, B]) string { return message(p.A, p.B) }, func(p pair[A, B]) string { return short(p.A, p.B) },
+	}
+	return func(a A, b B) *Reason {
+		var text sentence = parametrized[pair[A, B]]{declared, pair[A, B]{a, b}}
+		return &Reason{code, text, Text{text}}
+	}
 }
 
 // either returns the reasons with one of two messages. Their short forms are these, too, unless one
 // is given, or one for each.
-func either(code Code, parameter, yes, no string, brief ...string) *With[bool] {
+func either(code Code, parameter, yes, no string, brief ...string) func(bool) *Reason {
 	choose := func(yes, no string) func(bool) string {
 		return func(is bool) string {
 			if is {
@@ -185,29 +147,31 @@ func either(code Code, parameter, yes, no string, brief ...string) *With[bool] {
 	return says(code, parameter, choose(yes, no), choose(brief[0], brief[1]))
 }
 
-// Of returns the reason with this parameter.
-func (w *With[V]) Of(v V) Brief { return parametrized[V]{w, v} }
+// declaration is what the reasons of one code have in common.
+type declaration[V any] struct {
+	parameters     string
+	message, brief func(V) string
+}
 
-// Of returns the reason with these parameters.
-func (w *With2[A, B]) Of(a A, b B) Brief { return w.With.Of(pair[A, B]{a, b}) }
+type pair[A, B any] struct {
+	A A
+	B B
+}
 
-// Code returns the code.
-func (w *With[V]) Code() Code { return w.code }
+func (p pair[A, B]) values() []any { return []any{p.A, p.B} }
 
+// parametrized is what a reason says of its parameters. In JSON it is these.
 type parametrized[V any] struct {
-	*With[V]
+	*declaration[V]
 	Value V
 }
 
 func (p parametrized[V]) Message() string { return p.message(p.Value) }
 func (p parametrized[V]) Brief() string   { return p.brief(p.Value) }
 
-// Equal reports whether p and other are the same reason.
-func (p parametrized[V]) Equal(other parametrized[V]) bool { return reflect.DeepEqual(p, other) }
-
 // MarshalJSON implements json.Marshaler.
 func (p parametrized[V]) MarshalJSON() ([]byte, error) {
-	if p.parameter == "" {
+	if p.parameters == "" {
 		return json.Marshal(p.Value)
 	}
 	values := []any{p.Value}
@@ -215,7 +179,7 @@ func (p parametrized[V]) MarshalJSON() ([]byte, error) {
 		values = several.values()
 	}
 	var fields []string
-	for i, name := range strings.Fields(p.parameter) {
+	for i, name := range strings.Fields(p.parameters) {
 		name, optional := strings.CutSuffix(name, ",omitzero")
 		if optional && reflect.ValueOf(values[i]).IsZero() {
 			continue

@@ -43,7 +43,7 @@ var (
 	WriteFailed = failed("WriteFailed", "")
 
 	// the object changed during the run, and the step no longer applies to it as it is now
-	ObjectChanged = says("ObjectChanged", "because", func(why Nested) string { return "it changed: " + Message(why.Reason) })
+	ObjectChanged = says("ObjectChanged", "because", func(why *Reason) string { return "it changed: " + why.Message() })
 	// an owner of the object exists, so the reference to it stays
 	OwnerStillExists = with[object.Reference]("OwnerStillExists", "owner", "its owner %s exists")
 	// one of the object's owner references cannot be resolved now, so that the collector skips the whole object
@@ -73,10 +73,14 @@ var (
 		return text
 	})
 	// another step has to be done before this one, and was not done
-	PrecedingStepNotDone = with2[string, object.Identity]("PrecedingStepNotDone", "action object", "%s %s comes first, and was not done")
+	PrecedingStepNotDone = says2("PrecedingStepNotDone", "action object", func(action string, of object.Identity) string {
+		return fmt.Sprintf("%s %s comes first, and was not done", action, of)
+	})
 	// the reference to an owner needs another fix now than planned, as in findings[].fix
-	RepairedOtherwise = with2[object.Reference, string]("RepairedOtherwise", "owner fix", "its reference to %s now needs another fix: %s")
-	KeepsChanging     = with[int]("KeepsChanging", "attempts", "it keeps changing: gave up after %d attempts")
+	RepairedOtherwise = says2("RepairedOtherwise", "owner fix", func(owner object.Reference, fix string) string {
+		return fmt.Sprintf("its reference to %s now needs another fix: %s", owner, fix)
+	})
+	KeepsChanging = with[int]("KeepsChanging", "attempts", "it keeps changing: gave up after %d attempts")
 )
 
 // NotPermitted means that nothing was sent, as the API server would refuse this step.
@@ -146,14 +150,14 @@ func (r DependencyReadFailed) Message() string {
 // DeletionIncomplete means that the object was deleted as planned, and still existed when the
 // run ended or stopped to wait for it.
 type DeletionIncomplete struct {
-	WaitsFor *Nested `json:"waitsFor,omitempty"` // nil where that is not known
+	WaitsFor *Reason `json:"waitsFor,omitempty"` // nil where that is not known
 	*Failure         // why the run stopped to wait; nil: it ended
 }
 
 func (r DeletionIncomplete) Message() string {
 	text := "still exists"
 	if r.WaitsFor != nil {
-		text += ": " + Message(r.WaitsFor.Reason)
+		text += ": " + r.WaitsFor.Message()
 	}
 	if r.Failure != nil {
 		text += "; " + r.Failure.Text()

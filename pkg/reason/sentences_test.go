@@ -10,6 +10,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
+// sentence is a reason, or the parameters of one.
+type sentence interface{ Message() string }
+
+// briefSentence is a sentence with a short form.
+type briefSentence interface {
+	sentence
+	Brief() string
+}
+
 // Parameters of the sentences.
 var (
 	pod    = object.Identity{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "u-1"}
@@ -17,8 +26,8 @@ var (
 	gap    = reason.Gap{Group: "apps", Resource: "deployments", ErrorClass: "forbidden"}
 	gone   = named(reason.StateMissing)
 	minute = reason.Since{Deleted: time.Unix(0, 0).UTC(), Scanned: time.Unix(60, 0).UTC()}
-	held   = reason.Nested{Reason: reason.HeldByFinalizers{Finalizers: []string{"x/a"}}}
-	lost   = reason.Nested{Reason: reason.OwnersLost{Owners: []reason.Owner{gone}}}
+	held   = reason.Of(reason.HeldByFinalizers{Finalizers: []string{"x/a"}})
+	lost   = reason.Of(reason.OwnersLost{Owners: []reason.Owner{gone}})
 )
 
 // named returns an owner in that state.
@@ -34,7 +43,7 @@ func overdueOn(state object.NodeState, since time.Time) reason.PodOverdue {
 
 func TestTheSentencesOfBlockers(t *testing.T) {
 	for _, c := range []struct {
-		reason  reason.Reason
+		reason  sentence
 		message string
 	}{
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a", "x/b"}}, "is held by x/a, x/b"},
@@ -42,7 +51,7 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Due: &reason.DueFinalizer{Finalizer: "x/a", Controller: "the a controller"}}, "is held by x/a; the a controller will remove its finalizer within seconds"},
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute, Due: &reason.DueFinalizer{Finalizer: "x/a", Controller: "the a controller", Late: true}}, "has been held by x/a for 60s; the a controller should have removed its finalizer by now"},
 		{reason.HeldByFinalizers{Finalizers: []string{"x/a"}, InUse: reason.InUse{UsedBy: []reason.User{{Identity: job, Use: reason.Uses}}}}, "is held by x/a, because Job/import uses it"},
-		{reason.GracePeriod.Of(minute), "has been stopping for 60s"},
+		{reason.GracePeriod(minute), "has been stopping for 60s"},
 		{reason.PodOverdue{Since: minute}, "has been past its grace period for 60s: its kubelet has not confirmed that it stopped, so its node may be down or gone"},
 		{overdueOn(object.NodeAbsent, time.Time{}), "has been past its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"},
 		{overdueOn(object.NodeNotReady, time.Unix(30, 0)), "has been past its grace period for 60s: it waits for the kubelet of Node worker-3, which has not been ready for 30s"},
@@ -50,22 +59,22 @@ func TestTheSentencesOfBlockers(t *testing.T) {
 		{overdueOn(object.NodeReady, time.Time{}), "has been past its grace period for 60s: it waits for the kubelet of Node worker-3, which is ready"},
 		{overdueOn(object.NodeUnknown, time.Time{}), "has been past its grace period for 60s: it waits for the kubelet of Node worker-3, whose state is unknown"},
 		{reason.NothingHolds, "should be gone: this tool found nothing that holds it, so its deletion may have been interrupted"},
-		{reason.WaitsForDependents.Of(pod, 0), "waits for Pod/web, which the garbage collector processes first"},
-		{reason.WaitsForDependents.Of(pod, 2), "waits for Pod/web and 2 more, which the garbage collector processes first"},
-		{reason.ContentsRemain.Of(reason.Since{}), "waits for its contents to be deleted"},
-		{reason.ContentsRemain.Of(minute), "has waited for 60s for its contents to be deleted"},
+		{reason.WaitsForDependents(pod, 0), "waits for Pod/web, which the garbage collector processes first"},
+		{reason.WaitsForDependents(pod, 2), "waits for Pod/web and 2 more, which the garbage collector processes first"},
+		{reason.ContentsRemain(reason.Since{}), "waits for its contents to be deleted"},
+		{reason.ContentsRemain(minute), "has waited for 60s for its contents to be deleted"},
 		{reason.PatchRejected, "cannot be changed: the API server rejects every update of its metadata, for example because it has two controllers or an Event as its owner"},
 		{reason.WaitsInCycle, "waits in a cycle: each object in it waits for another, or itself, to be deleted first (foreground)"},
-		{reason.OwnerUndecidable.Of(named(reason.StateKindIsList)), "stays: its reference to Deployment/api names a list kind, probably by mistake"},
-		{reason.OwnerUndecidable.Of(named(reason.StateNamespaced)), "stays: it is cluster-scoped and cannot have the namespaced owner Deployment/api, so the garbage collector skips it"},
-		{reason.OwnerUndecidable.Of(named(reason.StateVersionNotServed)), "stays until apps/v1 Deployment is served: only then can the garbage collector resolve its owner Deployment/api"},
-		{reason.OwnerUndecidable.Of(named(reason.StateKindUnknown)), "stays until apps/v1 Deployment is served: only then can the garbage collector resolve its owner Deployment/api"},
-		{reason.OwnerUndecidable.Of(named(reason.StateUnverified)), "may stay: it is unknown whether its owner Deployment/api exists"},
+		{reason.OwnerUndecidable(named(reason.StateKindIsList)), "stays: its reference to Deployment/api names a list kind, probably by mistake"},
+		{reason.OwnerUndecidable(named(reason.StateNamespaced)), "stays: it is cluster-scoped and cannot have the namespaced owner Deployment/api, so the garbage collector skips it"},
+		{reason.OwnerUndecidable(named(reason.StateVersionNotServed)), "stays until apps/v1 Deployment is served: only then can the garbage collector resolve its owner Deployment/api"},
+		{reason.OwnerUndecidable(named(reason.StateKindUnknown)), "stays until apps/v1 Deployment is served: only then can the garbage collector resolve its owner Deployment/api"},
+		{reason.OwnerUndecidable(named(reason.StateUnverified)), "may stay: it is unknown whether its owner Deployment/api exists"},
 		{reason.OutOfScope, "is outside the scope of this run"},
 		{reason.DependentsUnknown, "keeps its finalizer, because this tool could not list everything that may depend on it"},
-		{reason.ContentsUnknown.Of([]reason.Gap{gap}), "is not deleted, because this tool could not list its contents: deployments.apps (forbidden)"},
-		{reason.GroupsUndiscoverable.Of([]reason.Gap{{Group: "metrics.k8s.io", Resource: "*", ErrorClass: "unavailable"}}), "stays while the API server cannot discover API group metrics.k8s.io (unavailable), even if it is empty"},
-		{reason.ContentsUnlistable.Of([]reason.Gap{{Group: "example.com", Resource: "widgets", ErrorClass: "conversion-webhook"}}), "waits for its contents to be deleted, and may stay because this tool could not list all of them: widgets.example.com (conversion-webhook)"},
+		{reason.ContentsUnknown([]reason.Gap{gap}), "is not deleted, because this tool could not list its contents: deployments.apps (forbidden)"},
+		{reason.GroupsUndiscoverable([]reason.Gap{{Group: "metrics.k8s.io", Resource: "*", ErrorClass: "unavailable"}}), "stays while the API server cannot discover API group metrics.k8s.io (unavailable), even if it is empty"},
+		{reason.ContentsUnlistable([]reason.Gap{{Group: "example.com", Resource: "widgets", ErrorClass: "conversion-webhook"}}), "waits for its contents to be deleted, and may stay because this tool could not list all of them: widgets.example.com (conversion-webhook)"},
 		{reason.UIDContested{}, "stays: another object has the same UID"},
 		{reason.UIDContested{Objects: []object.Identity{pod}}, "stays: the API server returned Pod shop/web (v1) twice, with UID u-1 and different creation times"},
 		{reason.UIDContested{Objects: []object.Identity{pod, job}}, "stays: Pod shop/web (v1) and Job shop/import (batch/v1) are different objects with the same UID u-1"},
@@ -85,7 +94,7 @@ func TestTheSentencesAboutStuckNamespaces(t *testing.T) {
 	metrics := reason.Gap{Group: "metrics.k8s.io", Resource: "*", ErrorClass: "unavailable"}
 	types := []reason.TypeCount{{Type: "configmaps", Objects: 2}, {Type: "secrets", Objects: 1}}
 	for _, c := range []struct {
-		reason  reason.Reason
+		reason  sentence
 		message string
 	}{
 		{reason.DiscoveryFails{}, "stays while the namespace controller cannot discover every API group"},
@@ -98,8 +107,8 @@ func TestTheSentencesAboutStuckNamespaces(t *testing.T) {
 		{reason.ContentsDeletionFails{Gaps: []reason.Gap{gap}}, "stays while the API server cannot list deployments.apps (forbidden)"},
 		{reason.ContentsDeletionFails{Outdated: true}, "stayed because the namespace controller could not delete some of its contents, which are gone now"},
 		{reason.ContentsLeft{Types: types}, "still contains configmaps (2), secrets (1)"},
-		{reason.ContentsLeft{Types: types, Finalizers: []reason.FinalizerCount{{Finalizer: "x/a", Objects: 2, First: pod}, {Finalizer: "x/b", Objects: 1, First: pod}}, OverduePods: 2}, "still contains configmaps (2), secrets (1); finalizer x/a holds Pod/web and 1 more, finalizer x/b holds Pod/web; 2 Pods should have stopped"},
-		{reason.HeldBySpecFinalizers.Of([]string{"x/a", "x/b"}), "is held by spec.finalizers: x/a, x/b"},
+		{reason.ContentsLeft{Types: types, Finalizers: []reason.FinalizerCount{{Finalizer: "x/a", Objects: 2}}, OverduePods: 2}, "still contains configmaps (2), secrets (1); finalizer x/a holds 2 of them; 2 Pods should have stopped"},
+		{reason.HeldBySpecFinalizers([]string{"x/a", "x/b"}), "is held by spec.finalizers: x/a, x/b"},
 		{reason.ConditionsUnread, "has conditions that this tool could not read, so it is unknown whether the namespace controller fails"},
 		{reason.NothingReported, "has no condition of the namespace controller, which may not be running"},
 		{reason.NothingHoldsNamespace, "should be gone: nothing holds it or its contents, so the namespace controller may not be running"},
@@ -111,10 +120,10 @@ func TestTheSentencesAboutStuckNamespaces(t *testing.T) {
 }
 
 func TestTheSentencesOfCaveatsAndEvidence(t *testing.T) {
-	for r, message := range map[reason.Reason]string{
+	for r, message := range map[sentence]string{
 		reason.VersionAssumed{Known: "1.37"}:                                  "the server's version is unknown: predictions are for Kubernetes 1.37",
-		reason.NotProcessed.Of(metav1.Duration{Duration: 90 * time.Second}):   "1m30s later, the garbage collector had not done this",
-		reason.NotReadAgain.Of("forbidden"):                                   "this tool could not read the object again: forbidden",
+		reason.NotProcessed(metav1.Duration{Duration: 90 * time.Second}):      "1m30s later, the garbage collector had not done this",
+		reason.NotReadAgain("forbidden"):                                      "this tool could not read the object again: forbidden",
 		reason.VersionAssumed{Server: "v1.39.0", Known: "1.37"}:               "Kubernetes v1.39.0 is newer than this tool: predictions are for 1.37",
 		reason.VersionAssumed{Server: "v1.19.16", Known: "1.28", Older: true}: "Kubernetes v1.19.16 is older than this tool supports: predictions are for 1.28",
 	} {
@@ -126,24 +135,24 @@ func TestTheSentencesOfCaveatsAndEvidence(t *testing.T) {
 
 func TestTheSentencesOfEffects(t *testing.T) {
 	for _, c := range []struct {
-		reason         reason.Brief
+		reason         briefSentence
 		brief, message string
 	}{
 		{reason.DeletesObject, "will be deleted", "the garbage collector will delete this object"},
-		{reason.RemovesReference.Of(0), "kept, loses this reference", "the garbage collector will remove this reference and keep the object, which then has no owner left and is never collected"},
-		{reason.RemovesReference.Of(1), "kept, loses this reference", "the garbage collector will remove this reference and keep the object, which then has 1 owner left"},
-		{reason.RemovesReference.Of(2), "kept, loses this reference", "the garbage collector will remove this reference and keep the object, which then has 2 owners left"},
+		{reason.RemovesReference(0), "kept, loses this reference", "the garbage collector will remove this reference and keep the object, which then has no owner left and is never collected"},
+		{reason.RemovesReference(1), "kept, loses this reference", "the garbage collector will remove this reference and keep the object, which then has 1 owner left"},
+		{reason.RemovesReference(2), "kept, loses this reference", "the garbage collector will remove this reference and keep the object, which then has 2 owners left"},
 		{reason.CannotDecide{}, "kept, never collected", "the garbage collector cannot resolve this owner, so it keeps the object"},
 		{reason.CannotDecide{Culprit: &gone}, "kept, never collected", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object"},
-		{reason.CannotDecide{Culprit: &gone, Repaired: &reason.Nested{Reason: reason.DeletesObject}}, "kept, never collected", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may delete this object"},
-		{reason.CannotDecide{Culprit: &gone, Repaired: &reason.Nested{Reason: reason.RemovesReference.Of(0)}}, "kept, never collected", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may remove this reference"},
+		{reason.CannotDecide{Culprit: &gone, Repaired: reason.DeletesObject}, "kept, never collected", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may delete this object"},
+		{reason.CannotDecide{Culprit: &gone, Repaired: reason.RemovesReference(0)}, "kept, never collected", "the garbage collector cannot resolve the object's reference to Deployment/api, so it keeps the object; once that is repaired, it may remove this reference"},
 		{reason.EffectUnknown, "unknown", "it is unknown what the garbage collector will do"},
-		{reason.NoEffect.Of(false), "nothing", "the garbage collector does nothing about it"},
-		{reason.NoEffect.Of(true), "already being deleted", "the object is already being deleted, so the garbage collector does nothing about it"},
-		{reason.NeverCollected.Of(false), "kept, never collected", "each has an existing owner, so the garbage collector never collects any of them until someone deletes one"},
-		{reason.NeverCollected.Of(true), "kept, never collected", "the garbage collector never collects it, and if the reference blocks, a foreground deletion of the object would never complete"},
-		{reason.NeverCompletes.Of(false), "deletion never completes", "all of them are being deleted in the foreground and each waits for another, so their deletion never completes"},
-		{reason.NeverCompletes.Of(true), "deletion never completes", "it is being deleted in the foreground and waits for itself, so its deletion never completes"},
+		{reason.NoEffect(false), "nothing", "the garbage collector does nothing about it"},
+		{reason.NoEffect(true), "already being deleted", "the object is already being deleted, so the garbage collector does nothing about it"},
+		{reason.NeverCollected(false), "kept, never collected", "each has an existing owner, so the garbage collector never collects any of them until someone deletes one"},
+		{reason.NeverCollected(true), "kept, never collected", "the garbage collector never collects it, and if the reference blocks, a foreground deletion of the object would never complete"},
+		{reason.NeverCompletes(false), "deletion never completes", "all of them are being deleted in the foreground and each waits for another, so their deletion never completes"},
+		{reason.NeverCompletes(true), "deletion never completes", "it is being deleted in the foreground and waits for itself, so its deletion never completes"},
 		{reason.DeletionUnderWay, "deletion in progress", "one of them is already being deleted"},
 		{reason.RemovesAllWithUID, "loses all references to that UID", "the garbage collector removes references by UID, so it removes the valid reference together with the invalid one"},
 		{reason.UpdateRefused, "kept, update refused", "the garbage collector tries to remove another reference, and the API server refuses every attempt"},
@@ -170,19 +179,19 @@ func TestTheSentencesOfFindings(t *testing.T) {
 		return reason.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "api", UID: "u-3", Found: reason.Found{UIDHolder: uidHolder, NameHolder: nameHolder}}
 	}
 	for _, c := range []struct {
-		reason         reason.Brief
+		reason         briefSentence
 		brief, message string
 	}{
-		{reason.OwnerVersionOutdated.Of(gone, "apps/v2"), "apps/v1 Deployment/api, preferred: apps/v2", "its reference names Deployment/api as apps/v1; the API server serves that version, but prefers apps/v2"},
-		{reason.OwnerMissing.Of(gone, true), "Deployment/api does not exist", "its owner Deployment/api does not exist, and no object has its UID"},
-		{reason.OwnerMissing.Of(gone, false), "Deployment/api does not exist", "its owner Deployment/api does not exist, and nothing that this tool could read has its UID"},
-		{reason.OwnerReplaced.Of(named(reason.StateReplaced)), "Deployment/api was replaced by a new one", "its owner Deployment/api was replaced: the reference names UID u-3, the existing object has UID u-2"},
-		{reason.OwnerMismatched.Of(named(reason.StateMismatched)), "Deployment/api: UID belongs to Pod/web", "its reference names apps/v1 Deployment/api, but the UID belongs to v1 Pod/web"},
-		{reason.OwnerInOtherNamespace.Of(named(reason.StateInOtherNamespace), "far"), "Deployment/api: UID belongs to Pod/web in shop", "its owner Pod/web is in namespace shop, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in namespace far"},
-		{reason.OwnerInOtherNamespace.Of(reason.Owner{Kind: "Pod", Name: "web", Found: reason.Found{UIDHolder: &pod}}, ""), "owner Pod/web is in namespace shop", "its owner Pod/web is in namespace shop, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in no namespace (cluster-scoped)"},
-		{reason.OwnerNamespaced.Of(named(reason.StateNamespaced)), "owner Deployment/api is namespaced, the object is not", "this object is cluster-scoped and names the namespaced Deployment/api as its owner, which is in namespace shop; since Kubernetes 1.20 the garbage collector never acts on such an object"},
-		{reason.OwnerVersionNotServed.Of(named(reason.StateVersionNotServed)), "apps/v1 Deployment/api: version not served (served: apps/v2)", "its reference names Deployment/api as apps/v1, which is not served (served: apps/v2)"},
-		{reason.OwnerKindUnknown.Of(gone), "apps/v1 Deployment/api: no such kind", "its reference names apps/v1 Deployment/api, a kind that the API server does not know"},
+		{reason.OwnerVersionOutdated(gone, "apps/v2"), "apps/v1 Deployment/api, preferred: apps/v2", "its reference names Deployment/api as apps/v1; the API server serves that version, but prefers apps/v2"},
+		{reason.OwnerMissing(gone, true), "Deployment/api does not exist", "its owner Deployment/api does not exist, and no object has its UID"},
+		{reason.OwnerMissing(gone, false), "Deployment/api does not exist", "its owner Deployment/api does not exist, and nothing that this tool could read has its UID"},
+		{reason.OwnerReplaced(named(reason.StateReplaced)), "Deployment/api was replaced by a new one", "its owner Deployment/api was replaced: the reference names UID u-3, the existing object has UID u-2"},
+		{reason.OwnerMismatched(named(reason.StateMismatched)), "Deployment/api: UID belongs to Pod/web", "its reference names apps/v1 Deployment/api, but the UID belongs to v1 Pod/web"},
+		{reason.OwnerInOtherNamespace(named(reason.StateInOtherNamespace), "far"), "Deployment/api: UID belongs to Pod/web in shop", "its owner Pod/web is in namespace shop, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in namespace far"},
+		{reason.OwnerInOtherNamespace(reason.Owner{Kind: "Pod", Name: "web", Found: reason.Found{UIDHolder: &pod}}, ""), "owner Pod/web is in namespace shop", "its owner Pod/web is in namespace shop, but an owner must be in the dependent's own namespace or cluster-scoped; this object is in no namespace (cluster-scoped)"},
+		{reason.OwnerNamespaced(named(reason.StateNamespaced)), "owner Deployment/api is namespaced, the object is not", "this object is cluster-scoped and names the namespaced Deployment/api as its owner, which is in namespace shop; since Kubernetes 1.20 the garbage collector never acts on such an object"},
+		{reason.OwnerVersionNotServed(named(reason.StateVersionNotServed)), "apps/v1 Deployment/api: version not served (served: apps/v2)", "its reference names Deployment/api as apps/v1, which is not served (served: apps/v2)"},
+		{reason.OwnerKindUnknown(gone), "apps/v1 Deployment/api: no such kind", "its reference names apps/v1 Deployment/api, a kind that the API server does not know"},
 		{reason.OwnerUnverified{Owner: gone}, "Deployment/api: not scanned", "it is unknown whether its owner Deployment/api exists: its type was not part of this scan"},
 		{reason.OwnerUnverified{Owner: gone, Gap: &gap}, "Deployment/api: you are not allowed to list deployments.apps", "it is unknown whether its owner Deployment/api exists: listing deployments.apps is forbidden"},
 		{reason.OwnerUnverified{Owner: of(nil, nil), Gap: notInFile}, "Deployment/api: not in the file", "it is unknown whether its owner Deployment/api exists: it is not in the file"},
@@ -192,17 +201,17 @@ func TestTheSentencesOfFindings(t *testing.T) {
 		{reason.OwnerUnverified{Owner: gone, Gap: &reason.Gap{Resource: "pods", ErrorClass: "timeout"}}, "Deployment/api: pods: timeout", "it is unknown whether its owner Deployment/api exists: pods could not be read (timeout)"},
 		{reason.OwnerUnverified{Owner: gone, ErrorClass: "bad-name"}, "Deployment/api: invalid name", "it is unknown whether its owner Deployment/api exists: no object can have this name, so this tool did not request it"},
 		{reason.OwnerUnverified{Owner: gone, ErrorClass: "timeout", Detail: "no answer"}, "Deployment/api: timeout", "it is unknown whether its owner Deployment/api exists: reading it failed (timeout): no answer"},
-		{reason.OwnerWaiting.Of(gone), "Deployment/api is being deleted (foreground)", "its owner Deployment/api is being deleted in the foreground and waits for its dependents"},
-		{reason.OwnersInCycle.Of([]object.Identity{pod, job}), "2 objects own each other: Pod/web, Job/import", "2 objects own each other: Pod/web, Job/import"},
-		{reason.OwnersInCycle.Of([]object.Identity{pod, pod, pod, pod, job}), "5 objects own each other: Pod/web, Pod/web, Pod/web, Pod/web, 1 more", "5 objects own each other: Pod/web, Pod/web, Pod/web, Pod/web, 1 more"},
+		{reason.OwnerWaiting(gone), "Deployment/api is being deleted (foreground)", "its owner Deployment/api is being deleted in the foreground and waits for its dependents"},
+		{reason.OwnersInCycle([]object.Identity{pod, job}), "2 objects own each other: Pod/web, Job/import", "2 objects own each other: Pod/web, Job/import"},
+		{reason.OwnersInCycle([]object.Identity{pod, pod, pod, pod, job}), "5 objects own each other: Pod/web, Pod/web, Pod/web, Pod/web, 1 more", "5 objects own each other: Pod/web, Pod/web, Pod/web, Pod/web, 1 more"},
 		{reason.OwnsItself, "it owns itself", "it names itself as its owner"},
 		{reason.OwnerDuplicated{Earlier: gone, Later: gone, LaterIndex: 1}, "Deployment/api and Deployment/api have the same UID", "its references 1 and 2, Deployment/api and Deployment/api, have the same UID"},
-		{reason.TwoControllers.Of(gone, gone), "Deployment/api and Deployment/api both control it", "Deployment/api and Deployment/api both claim to be its controller, so the API server refuses every update that keeps both"},
-		{reason.DeletionBlocked.Of(held), "its deletion is held by x/a", "it is being deleted, and is held by x/a"},
+		{reason.TwoControllers(gone, gone), "Deployment/api and Deployment/api both control it", "Deployment/api and Deployment/api both claim to be its controller, so the API server refuses every update that keeps both"},
+		{reason.DeletionBlocked(held), "its deletion is held by x/a", "it is being deleted, and is held by x/a"},
 		{reason.FinalizerStuck{HeldByFinalizers: reason.HeldByFinalizers{Finalizers: []string{"x/a"}, Since: minute}}, "terminating 60s, held by x/a", "it has been terminating since 1970-01-01T00:00:00Z, held by x/a"},
-		{reason.NamespaceStuck{Since: minute, Causes: []reason.Nested{{Reason: reason.VersionParsingFails}, held}}, "terminating 60s, stays while the namespace controller cannot parse the version of an API group", "it has been terminating since 1970-01-01T00:00:00Z; it stays while the namespace controller cannot parse the version of an API group; it is held by x/a"},
-		{reason.NamespaceStuck{Since: minute, Causes: []reason.Nested{held}, Conditions: []reason.ReportedCondition{{Type: object.ContentFailure, Message: `no "way"; it is fine`}, {Type: object.ContentRemaining, Message: "1"}}}, "terminating 60s, is held by x/a", `it has been terminating since 1970-01-01T00:00:00Z; it is held by x/a; the namespace controller reports NamespaceDeletionContentFailure: "no \"way\"; it is fine"`},
-		{reason.OwnerNotMonitored.Of(gone, "deployments.apps"), "Deployment/api: the garbage collector does not watch its kind", "its owner Deployment/api exists, but the garbage collector does not watch deployments.apps, so it notices the owner's deletion late"},
+		{reason.NamespaceStuck{Since: minute, Causes: []*reason.Reason{reason.VersionParsingFails, held}}, "terminating 60s, stays while the namespace controller cannot parse the version of an API group", "it has been terminating since 1970-01-01T00:00:00Z; it stays while the namespace controller cannot parse the version of an API group; it is held by x/a"},
+		{reason.NamespaceStuck{Since: minute, Causes: []*reason.Reason{held}, Conditions: []reason.ReportedCondition{{Type: object.ContentFailure, Message: `no "way"; it is fine`}, {Type: object.ContentRemaining, Message: "1"}}}, "terminating 60s, is held by x/a", `it has been terminating since 1970-01-01T00:00:00Z; it is held by x/a; the namespace controller reports NamespaceDeletionContentFailure: "no \"way\"; it is fine"`},
+		{reason.OwnerNotMonitored(gone, "deployments.apps"), "Deployment/api: the garbage collector does not watch its kind", "its owner Deployment/api exists, but the garbage collector does not watch deployments.apps, so it notices the owner's deletion late"},
 		{reason.OwnerKindMisspelled{Owner: gone, Spelling: reason.LowerCaseKind, Resolved: "Deployment"}, "Deployment/api: lower-case kind", "kind \"Deployment\" is in lower case; this works by accident, the kind is Deployment"},
 		{reason.OwnerKindMisspelled{Owner: gone, Spelling: reason.NoVersionInGroup, Resolved: "apps/v1"}, "Deployment/api: empty or malformed apiVersion", "apiVersion \"apps/v1\" names no version; the garbage collector reads it as apps/v1"},
 		{reason.OwnerKindMisspelled{Owner: gone, Spelling: reason.KindOfList, Resolved: "pods"}, "Deployment/api: list kind", "kind \"Deployment\" is a list kind; the garbage collector looks for the owner among pods"},
@@ -219,14 +228,14 @@ func TestTheSentencesOfFindings(t *testing.T) {
 
 func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
 	for _, c := range []struct {
-		reason  reason.Reason
+		reason  sentence
 		message string
 	}{
-		{reason.OwnerLossUndecided.Of(named(reason.StateKindUnknown)), "would lose an owner, but stays until apps/v1 Deployment is served: only then can the garbage collector resolve its owner Deployment/api"},
-		{reason.CascadeRefused.Of(pod, []reason.Gap{gap}), "is not deleted, because this would also delete Pod/web, and this tool could not list its contents: deployments.apps (forbidden)"},
-		{reason.OrphanedByOwner.Of(job, nil), "Job/import orphans it, and no owner remains"},
-		{reason.OrphanedByOwner.Of(job, []object.Identity{pod}), "Job/import orphans it, and Pod/web remains"},
-		{reason.OwnersRemain.Of([]object.Identity{pod, job}), "is also owned by Pod/web and 1 more"},
+		{reason.OwnerLossUndecided(named(reason.StateKindUnknown)), "would lose an owner, but stays until apps/v1 Deployment is served: only then can the garbage collector resolve its owner Deployment/api"},
+		{reason.CascadeRefused(pod, []reason.Gap{gap}), "is not deleted, because this would also delete Pod/web, and this tool could not list its contents: deployments.apps (forbidden)"},
+		{reason.OrphanedByOwner(job, nil), "Job/import orphans it, and no owner remains"},
+		{reason.OrphanedByOwner(job, []object.Identity{pod}), "Job/import orphans it, and Pod/web remains"},
+		{reason.OwnersRemain([]object.Identity{pod, job}), "is also owned by Pod/web and 1 more"},
 		{reason.LastReferenceLost, "loses its last owner reference and then has no owner"},
 		{reason.NotReached, "the garbage collector does not process it"},
 		{reason.UsersUnknown, "it is already being deleted, and it is unknown what else uses it"},
@@ -237,16 +246,16 @@ func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
 		{reason.OrderMatters{Owner: &job, Released: true, OwnerHeld: true}, "whether it stays depends on when the garbage collector processes it"},
 		{reason.OrderMatters{Owner: &job, Released: true, Unblocked: true}, "whether its own dependents go first depends on when the garbage collector processes it"},
 		{reason.OrderMatters{Owner: &job, Released: true, Unblocked: true, OwnerHeld: true}, "whether it stays depends on when the garbage collector processes it"},
-		{reason.DependsOn.Of(pod), "it depends on what happens to Pod/web"},
-		{reason.NotRepaired.Of([]reason.Unrepaired{{Owner: gone}, {Owner: named(reason.StateKindUnknown), ByHand: true}}), "Deployment/api does not exist; Deployment/api is of a kind that the API server does not serve (to remove the reference anyway: --fix unlink)"},
-		{reason.RepairMayDeleteOwner.Of(object.Identity{Kind: "Deployment", Name: "web"}), "is not repaired: the garbage collector might then find Deployment/web, whose type it does not watch, and delete it because of its own owners"},
-		{reason.RepairWouldDelete.Of(false), "is not repaired: the garbage collector keeps it now, but would delete it after a partial repair"},
-		{reason.RepairWouldDelete.Of(true), "is not repaired: the garbage collector keeps it now, but might delete it after the repair (this tool could not read everything)"},
-		{reason.DeletedDespiteRepair.Of(lost, false), "would be deleted even if it is repaired: its only owner, Deployment/api, does not exist"},
-		{reason.PerhapsDeletedDespiteRepair.Of(lost), "may be deleted even if it is repaired: its only owner, Deployment/api, does not exist"},
-		{reason.DeletedDespiteRepair.Of(lost, true), "would be deleted because other objects are repaired, even if it is not: its only owner, Deployment/api, does not exist"},
+		{reason.DependsOn(pod), "it depends on what happens to Pod/web"},
+		{reason.NotRepaired([]reason.Unrepaired{{Owner: gone}, {Owner: named(reason.StateKindUnknown), ByHand: true}}), "Deployment/api does not exist; Deployment/api is of a kind that the API server does not serve (to remove the reference anyway: --fix unlink)"},
+		{reason.RepairMayDeleteOwner(object.Identity{Kind: "Deployment", Name: "web"}), "is not repaired: the garbage collector might then find Deployment/web, whose type it does not watch, and delete it because of its own owners"},
+		{reason.RepairWouldDelete(false), "is not repaired: the garbage collector keeps it now, but would delete it after a partial repair"},
+		{reason.RepairWouldDelete(true), "is not repaired: the garbage collector keeps it now, but might delete it after the repair (this tool could not read everything)"},
+		{reason.DeletedDespiteRepair(lost, false), "would be deleted even if it is repaired: its only owner, Deployment/api, does not exist"},
+		{reason.PerhapsDeletedDespiteRepair(lost), "may be deleted even if it is repaired: its only owner, Deployment/api, does not exist"},
+		{reason.DeletedDespiteRepair(lost, true), "would be deleted because other objects are repaired, even if it is not: its only owner, Deployment/api, does not exist"},
 		{reason.ContentsDeleted, "its namespace or CustomResourceDefinition is deleted"},
-		{reason.Several.Of([]reason.Nested{held, lost}), "is held by x/a; its only owner, Deployment/api, does not exist"},
+		{reason.Several([]*reason.Reason{held, lost}), "is held by x/a; its only owner, Deployment/api, does not exist"},
 	} {
 		if got := c.reason.Message(); got != c.message {
 			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
@@ -256,7 +265,7 @@ func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
 
 func TestTheSentencesOfSteps(t *testing.T) {
 	for _, c := range []struct {
-		reason  reason.Reason
+		reason  sentence
 		message string
 	}{
 		{reason.Requested{}, "requested"},
@@ -265,8 +274,8 @@ func TestTheSentencesOfSteps(t *testing.T) {
 		{reason.Requested{Definition: true, PolicyIgnored: true}, "requested: deletes every object of its kind; the API server ignores the policy for this kind"},
 		{reason.Requested{Dependents: reason.Background, RecreatedBy: &job}, "requested; its dependents follow (background); its controller Job/import stays, and will likely create another"},
 		{reason.Requested{GraceSeconds: new(int64)}, "requested; removed without waiting for its kubelet, so its containers may keep running"},
-		{reason.Requested{Lost: reason.Nested{Reason: reason.FinishedForGood.Of(job)}}, "requested; it has finished, so Job/import will not create another: its status and logs are lost"},
-		{reason.RollbackLost.Of(job, 1), "Job/import will not create it again, and cannot be rolled back to revision 1 without it"},
+		{reason.Requested{Lost: reason.FinishedForGood(job)}, "requested; it has finished, so Job/import will not create another: its status and logs are lost"},
+		{reason.RollbackLost(job, 1), "Job/import will not create it again, and cannot be rolled back to revision 1 without it"},
 		{reason.DeletedWithLeader{Controller: "the token controller", Leader: job}, "the token controller deletes it once Job/import is gone"},
 		{reason.DeletedWithLeader{Controller: "the token controller", Leader: job, Missing: true}, "the token controller deletes it, since Job/import does not exist"},
 		{reason.DeletedByRun{Command: "delete", Time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Backup: "/b"}, "kubectl gc delete deleted it at 2026-11-20 12:00:00 UTC"},
@@ -282,7 +291,7 @@ func TestTheSentencesOfSteps(t *testing.T) {
 		{reason.FinalizerRemoval{Finalizer: "y"}, "requested: removes its finalizer y and skips the cleanup of its controller, whichever that is"},
 		{reason.OwnersLost{Owners: []reason.Owner{gone}, Cascade: reason.Foreground}, "its only owner, Deployment/api, does not exist; its own dependents go first (foreground)"},
 		{reason.OwnersLost{Owners: []reason.Owner{gone, gone}, Cascade: reason.Orphan}, "no owner is left: Deployment/api does not exist; Deployment/api does not exist; its own dependents stay (finalizer orphan)"},
-		{reason.OwnerOrphansDependents.Of(job), "its owner Job/import is being deleted and orphans its dependents"},
+		{reason.OwnerOrphansDependents(job), "its owner Job/import is being deleted and orphans its dependents"},
 		{reason.OwnersPartlyLost{Owners: []reason.Owner{gone}, Remaining: reason.Remaining{}}, "Deployment/api does not exist; the garbage collector also removes the valid reference with the same UID, so no owner remains"},
 		{reason.OwnersPartlyLost{Owners: []reason.Owner{gone}, Remaining: reason.Remaining{Count: 1, Only: "Job/import"}}, "Deployment/api does not exist; Job/import remains"},
 		{reason.OwnersPartlyLost{Owners: []reason.Owner{gone}, Remaining: reason.Remaining{Count: 2, Twin: true}}, "Deployment/api does not exist; 2 owners remain (the cluster's garbage collector would also remove the valid reference with the same UID)"},
@@ -305,29 +314,29 @@ func TestTheSentencesOfSteps(t *testing.T) {
 
 func TestTheSentencesOfARestoration(t *testing.T) {
 	for _, c := range []struct {
-		reason  reason.Reason
+		reason  sentence
 		message string
 	}{
-		{reason.Restored.Of([]reason.RestoredReference{{Owner: gone, Dropped: true}}), "without its reference to Deployment/api, which does not exist"},
-		{reason.Restored.Of([]reason.RestoredReference{{Owner: gone, Effect: reason.EffectDelete}, {Owner: gone, Effect: reason.EffectUnlink}, {Owner: gone, Effect: reason.EffectOther}}), "with its reference to Deployment/api, which does not exist (the garbage collector will delete the object because of it); with its reference to Deployment/api, which does not exist (the garbage collector will remove it again); with its reference to Deployment/api, which does not exist (it is unknown what the garbage collector does about it)"},
-		{reason.Restored.Of([]reason.RestoredReference{{Owner: gone, Adopted: true}, {Owner: named(reason.StateRecreated)}}), "adopted by Deployment/api; owned by Deployment/api, which is recreated"},
+		{reason.Restored([]reason.RestoredReference{{Owner: gone, Dropped: true}}), "without its reference to Deployment/api, which does not exist"},
+		{reason.Restored([]reason.RestoredReference{{Owner: gone, Effect: reason.EffectDelete}, {Owner: gone, Effect: reason.EffectUnlink}, {Owner: gone, Effect: reason.EffectOther}}), "with its reference to Deployment/api, which does not exist (the garbage collector will delete the object because of it); with its reference to Deployment/api, which does not exist (the garbage collector will remove it again); with its reference to Deployment/api, which does not exist (it is unknown what the garbage collector does about it)"},
+		{reason.Restored([]reason.RestoredReference{{Owner: gone, Adopted: true}, {Owner: named(reason.StateRecreated)}}), "adopted by Deployment/api; owned by Deployment/api, which is recreated"},
 		{reason.StillTerminating, "it is still being deleted: restore it once it is gone"},
 		{reason.StillExists, "it still exists"},
-		{reason.ManifestUnreadable.Of("no JSON"), "this tool cannot read its manifest: no JSON"},
+		{reason.ManifestUnreadable("no JSON"), "this tool cannot read its manifest: no JSON"},
 		{reason.RestoredAndTerminating, "it was restored before, and is being deleted again"},
-		{reason.NameTaken.Of(time.Unix(0, 0)), "an object with this name exists already, created 1970-01-01 00:00:00"},
+		{reason.NameTaken(time.Unix(0, 0)), "an object with this name exists already, created 1970-01-01 00:00:00"},
 		{reason.NotDeletedByRun, "the run did not delete it"},
-		{reason.TypeUnverified.Of(gap), "this tool could not verify its type: deployments.apps (forbidden)"},
+		{reason.TypeUnverified(gap), "this tool could not verify its type: deployments.apps (forbidden)"},
 		{reason.TypeNotServed{APIVersion: "x/v1", Kind: "Y"}, "x/v1 Y is no longer served"},
 		{reason.TypeNotServed{APIVersion: "x/v1", Kind: "Y", ServedVersions: []string{"x/v2"}}, "x/v1 Y is no longer served, only x/v2"},
 		{reason.NamespaceMissing, "its namespace does not exist: create that first"},
 		{reason.NamespaceTerminating, "its namespace is being deleted: once that is gone, recreate it first"},
 		{reason.WasTerminating, "it was already being deleted when the run backed it up; to get it back, create it from its manifest in the backup"},
-		{reason.ControllerCreatesPods.Of("Job/import"), "its controller Job/import exists and creates the Pods that it needs"},
-		{reason.ComesWithNamespace.Of(false), "a controller creates it in every namespace"},
-		{reason.ComesWithNamespace.Of(true), "a controller creates it in every namespace; anything added to it is not restored"},
-		{reason.OtherScope.Of(false), "its manifest names a namespace, but objects of its type are in none"},
-		{reason.OtherScope.Of(true), "its manifest has no namespace, but its type needs one"},
+		{reason.ControllerCreatesPods("Job/import"), "its controller Job/import exists and creates the Pods that it needs"},
+		{reason.ComesWithNamespace(false), "a controller creates it in every namespace"},
+		{reason.ComesWithNamespace(true), "a controller creates it in every namespace; anything added to it is not restored"},
+		{reason.OtherScope(false), "its manifest names a namespace, but objects of its type are in none"},
+		{reason.OtherScope(true), "its manifest has no namespace, but its type needs one"},
 		{reason.CreatedForService, "a controller creates it for its Service"},
 		{reason.LeaseRenewed, "its holder recreates it"},
 		{reason.EventPast, "it reports a past event"},
@@ -335,7 +344,7 @@ func TestTheSentencesOfARestoration(t *testing.T) {
 		{reason.MirrorPod, "its kubelet runs it from a file and recreates it"},
 		{reason.PodFinished, "it had finished: if recreated, it would run again"},
 		{reason.ServerFieldsLost, "UIDs, creation times, status and field managers: recreated objects get new ones"},
-		{reason.ReferencesLost.Of(gone), "references to Deployment/api, which does not exist"},
+		{reason.ReferencesLost(gone), "references to Deployment/api, which does not exist"},
 		{reason.TokensReplaced, "service account tokens: their Secrets get new ones, and whoever uses an old one needs the new one"},
 		{reason.PodsRestart, "data that containers wrote outside of volumes: Pods start again, on any node that fits"},
 		{reason.DebugContainersLost, "debug containers that were added to a running Pod"},
@@ -343,8 +352,8 @@ func TestTheSentencesOfARestoration(t *testing.T) {
 		{reason.JobsRestartCount, "progress of unfinished Jobs, which was in their status: they count their Pods from zero"},
 		{reason.ServiceAddressesMayChange, "clusterIP or nodePort of a Service, if it is taken now: the Service gets another"},
 		{reason.VolumeContentsNotRestored, "data on PersistentVolumes: they are recreated, but their data exists only if their storage still does"},
-		{reason.ClaimVolumeUnverified.Of("pv-1"), "it is unknown whether PersistentVolume/pv-1 still exists: its claim names it, and waits forever if it does not"},
-		{reason.ClaimVolumeBound.Of("pv-1"), "PersistentVolume/pv-1 still names the UID of its old claim, and the new claim waits until you remove spec.claimRef.uid from it"},
+		{reason.ClaimVolumeUnverified("pv-1"), "it is unknown whether PersistentVolume/pv-1 still exists: its claim names it, and waits forever if it does not"},
+		{reason.ClaimVolumeBound("pv-1"), "PersistentVolume/pv-1 still names the UID of its old claim, and the new claim waits until you remove spec.claimRef.uid from it"},
 		{reason.ClaimsEmpty, "data on volumes that are gone: their PersistentVolumeClaims get new, empty ones"},
 	} {
 		if got := c.reason.Message(); got != c.message {
@@ -385,7 +394,7 @@ func TestTheSentencesOfOwnerStates(t *testing.T) {
 		reason.StateReplacementTerminating: "exists, with another UID, but is being deleted",
 	} {
 		want = "references to Deployment/api, which " + want
-		if got := reason.ReferencesLost.Of(named(state)).Message(); got != want {
+		if got := reason.ReferencesLost(named(state)).Message(); got != want {
 			t.Errorf("of %s it says %q, want %q", state, got, want)
 		}
 	}
@@ -400,42 +409,42 @@ func TestTheSentencesOfDiagnoses(t *testing.T) {
 	}
 	crd := reason.Backend{Serves: "widgets.example.com", Object: object.Identity{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}, Service: "ops/convert", State: reason.BackendMissing}
 	for _, c := range []struct {
-		reason  reason.Reason
+		reason  sentence
 		message string
 	}{
-		{reason.NotChecked.Of("forbidden"), "not checked: forbidden"},
-		{reason.GroupsUnavailable.Of([]reason.Gap{gap}, nil), "deployments.apps (forbidden)"},
-		{reason.GroupsUnavailable.Of(nil, in(apiService, reason.BackendMissing, "")), "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics does not exist"},
-		{reason.GroupsUnavailable.Of(nil, in(apiService, reason.BackendNoEndpoints, "")), "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics has no endpoints"},
-		{reason.GroupsUnavailable.Of(nil, in(apiService, reason.BackendReady, "timeout")), "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics has endpoints, but does not answer (timeout)"},
-		{reason.GroupsUnavailable.Of(nil, in(apiService, reason.BackendUnknown, "forbidden")), "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io (forbidden)"},
-		{reason.GroupsUnavailable.Of(nil, in(apiService, reason.BackendExternal, "")), "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io"},
-		{reason.TypesListed.Of(57), "57 of 57 types"},
+		{reason.NotChecked("forbidden"), "not checked: forbidden"},
+		{reason.GroupsUnavailable([]reason.Gap{gap}, nil), "deployments.apps (forbidden)"},
+		{reason.GroupsUnavailable(nil, in(apiService, reason.BackendMissing, "")), "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics does not exist"},
+		{reason.GroupsUnavailable(nil, in(apiService, reason.BackendNoEndpoints, "")), "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics has no endpoints"},
+		{reason.GroupsUnavailable(nil, in(apiService, reason.BackendReady, "timeout")), "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io, service ops/metrics has endpoints, but does not answer (timeout)"},
+		{reason.GroupsUnavailable(nil, in(apiService, reason.BackendUnknown, "forbidden")), "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io (forbidden)"},
+		{reason.GroupsUnavailable(nil, in(apiService, reason.BackendExternal, "")), "metrics.k8s.io/v1: APIService/v1.metrics.k8s.io"},
+		{reason.TypesListed(57), "57 of 57 types"},
 		{reason.TypesNotListed{Types: 57, Gaps: []reason.Gap{gap}}, "56 of 57 types; could not list deployments.apps (forbidden)"},
 		{reason.TypesNotListed{Types: 57, Gaps: []reason.Gap{gap}, Backends: []reason.Backend{crd}}, "56 of 57 types; could not list deployments.apps (forbidden); widgets.example.com: conversion webhook, service ops/convert does not exist"},
-		{reason.LeaderRenewsLease.Of("master-0"), "master-0 renews its lease"},
-		{reason.ManagerRuns.Of(seconds(2)), "the controller manager renewed its lease 2s ago"},
-		{reason.LeaseReleased.Of(seconds(2)), "the controller manager released its lease 2s ago, and no other has taken it yet"},
-		{reason.ManagerSilent.Of(seconds(10800)), "the controller manager may be down: it last renewed its lease 3h ago"},
+		{reason.LeaderRenewsLease("master-0"), "master-0 renews its lease"},
+		{reason.ManagerRuns(seconds(2)), "the controller manager renewed its lease 2s ago"},
+		{reason.LeaseReleased(seconds(2)), "the controller manager released its lease 2s ago, and no other has taken it yet"},
+		{reason.ManagerSilent(seconds(10800)), "the controller manager may be down: it last renewed its lease 3h ago"},
 		{reason.LeaderSilent{Holder: "master-0", Renewed: time.Unix(0, 0), Watched: seconds(15)}, "master-0 has not renewed its lease for at least 15s, since 1970-01-01T00:00:00Z"},
-		{reason.GarbageProcessed.Of(2, seconds(30)), "the garbage collector processed 2 objects within 30s"},
+		{reason.GarbageProcessed(2, seconds(30)), "the garbage collector processed 2 objects within 30s"},
 		{reason.GarbageProcessedSlowly{Processed: 2, Left: 3, After: seconds(30)}, "the garbage collector processed 2 objects within 30s, and left 3"},
 		{reason.GarbageLeft{Objects: 1, First: pod, After: seconds(30)}, "1 object to collect, not processed for at least 30s, such as Pod/web in shop"},
 		{reason.DeletionsIdle{Objects: 2, Oldest: pod, Since: minute}, "2 deletions that only the garbage collector has to complete; Pod/web in shop has been terminating for 60s"},
 		{reason.DeletionsWait{Objects: 1, Oldest: pod, Since: minute, Because: held}, "1 long deletion; Pod/web in shop has been terminating for 60s: it is held by x/a"},
 		{reason.DeletionsWait{Objects: 1, Oldest: object.Identity{Kind: "Node", Name: "n"}, Since: minute}, "1 long deletion; Node/n has been terminating for 60s"},
-		{reason.OwnersInOtherNamespaces.Of(1, pod), "OwnerRefInvalidNamespace Events about 1 object, such as Pod/web in shop"},
-		{reason.CanaryCollected.Of(seconds(1)), "the garbage collector deleted a dependent 1s after its owner"},
-		{reason.CanaryNotCollected.Of(seconds(30)), "a dependent still existed 30s after its owner was deleted"},
-		{reason.BehaviorKnown.Of("v1.36.3"), "v1.36.3"},
-		{reason.CollectorIdle.Of(false), "the garbage collector has not done its work, and this tool could not see whether kube-controller-manager runs"},
-		{reason.CollectorIdle.Of(true), "the garbage collector does nothing, although kube-controller-manager is running: it is switched off, has not started yet, or waits for a type that it cannot list"},
-		{reason.CollectorWorks.Of(false), "the garbage collector works"},
-		{reason.CollectorWorks.Of(true), "the garbage collector works, but see the warnings"},
-		{reason.CollectorUnverified.Of(false), "no problems found, but there was no garbage to collect, so this does not prove that the garbage collector works"},
-		{reason.CollectorUnverified.Of(true), "see the warnings; there was no garbage to collect, so this does not prove that the garbage collector works"},
-		{reason.CollectorHindered.Of(false), "the garbage collector may be running, but cannot do everything"},
-		{reason.CollectorHindered.Of(true), "the garbage collector is running, but cannot do everything"},
+		{reason.OwnersInOtherNamespaces(1, pod), "OwnerRefInvalidNamespace Events about 1 object, such as Pod/web in shop"},
+		{reason.CanaryCollected(seconds(1)), "the garbage collector deleted a dependent 1s after its owner"},
+		{reason.CanaryNotCollected(seconds(30)), "a dependent still existed 30s after its owner was deleted"},
+		{reason.BehaviorKnown("v1.36.3"), "v1.36.3"},
+		{reason.CollectorIdle(false), "the garbage collector has not done its work, and this tool could not see whether kube-controller-manager runs"},
+		{reason.CollectorIdle(true), "the garbage collector does nothing, although kube-controller-manager is running: it is switched off, has not started yet, or waits for a type that it cannot list"},
+		{reason.CollectorWorks(false), "the garbage collector works"},
+		{reason.CollectorWorks(true), "the garbage collector works, but see the warnings"},
+		{reason.CollectorUnverified(false), "no problems found, but there was no garbage to collect, so this does not prove that the garbage collector works"},
+		{reason.CollectorUnverified(true), "see the warnings; there was no garbage to collect, so this does not prove that the garbage collector works"},
+		{reason.CollectorHindered(false), "the garbage collector may be running, but cannot do everything"},
+		{reason.CollectorHindered(true), "the garbage collector is running, but cannot do everything"},
 	} {
 		if got := c.reason.Message(); got != c.message {
 			t.Errorf("%#v says %q, want %q", c.reason, got, c.message)
@@ -493,7 +502,7 @@ func TestTheSentencesOfWebhooks(t *testing.T) {
 	if got := reason.JoinRefusals([]reason.WebhookRefuses{guess}, []reason.WebhookRefuses{other}); !got[0].Uncertain {
 		t.Errorf("got %+v", got)
 	}
-	if got := reason.DryRunsAccepted.Of(2).Message(); got != "the API server accepted 2 dry runs of deletions and updates" {
+	if got := reason.DryRunsAccepted(2).Message(); got != "the API server accepted 2 dry runs of deletions and updates" {
 		t.Error(got)
 	}
 }

@@ -38,7 +38,7 @@ type Requested struct {
 	PolicyIgnored bool             `json:"policyIgnored,omitzero"` // the API server ignores the policy for this kind
 	Dependents    Cascade          `json:"dependents,omitempty"`   // what happens to its dependents; empty where it has none
 	RecreatedBy   *object.Identity `json:"recreatedBy,omitempty"`  // its controller, which stays and will likely create another
-	Lost          Nested           `json:"lost,omitzero"`          // what nobody brings back, where that is known
+	Lost          *Reason          `json:"lost,omitzero"`          // what nobody brings back, where that is known
 	NotRunning    bool             `json:"notRunning,omitzero"`    // it is a Pod that no kubelet runs: RecreatedBy replaces it only if it has not finished
 	// GraceSeconds is the requested grace period of a Pod that its kubelet has to stop; nil: the Pod's own.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
@@ -76,8 +76,8 @@ func (r Requested) Message() string {
 		text += fmt.Sprintf("; with a grace period of %ds", *r.GraceSeconds)
 	}
 	switch {
-	case r.Lost.Reason != nil:
-		text += "; " + r.Lost.Reason.Message()
+	case r.Lost != nil:
+		text += "; " + r.Lost.Message()
 	case r.RecreatedBy == nil:
 	case r.NotRunning:
 		text += "; its controller " + r.RecreatedBy.String() + " stays, and will likely create another, unless this Pod has failed or completed"

@@ -23,12 +23,12 @@ var serverSet = []string{
 //
 // Finalizers of other controllers stay, because those expect to be asked before
 // the object is deleted. The garbage collector's own finalizers are removed.
-func clean(m manifest, k kindRules, v *volumeContext) []reason.Reason {
+func clean(m manifest, k kindRules, v *volumeContext) []*reason.Reason {
 	for _, field := range serverSet {
 		m.drop("metadata", field)
 	}
 	m.removeStrings([]string{object.ForegroundFinalizer, object.OrphanFinalizer}, "metadata", "finalizers")
-	var lost []reason.Reason
+	var lost []*reason.Reason
 	if k.clean != nil {
 		lost = k.clean(m, v) // may read the status
 	}
@@ -47,7 +47,7 @@ func removeProtection(m manifest) {
 }
 
 // cleanNamespace leaves the finalizers in the spec to the API server.
-func cleanNamespace(m manifest, _ *volumeContext) []reason.Reason {
+func cleanNamespace(m manifest, _ *volumeContext) []*reason.Reason {
 	m.drop("spec", "finalizers")
 	return nil
 }
@@ -55,11 +55,11 @@ func cleanNamespace(m manifest, _ *volumeContext) []reason.Reason {
 // cleanPod makes the scheduler place the Pod again. The priority follows from the
 // priority class, and the API server refuses any other. The Job finalizer is
 // removed: the Job controller adds it to the Pods that it adopts.
-func cleanPod(m manifest, _ *volumeContext) []reason.Reason {
+func cleanPod(m manifest, _ *volumeContext) []*reason.Reason {
 	removeProtection(m)
 	m.drop("spec", "nodeName")
 	m.drop("spec", "priority")
-	lost := []reason.Reason{reason.PodsRestart}
+	lost := []*reason.Reason{reason.PodsRestart}
 	if len(m.list("spec", "ephemeralContainers")) > 0 {
 		m.drop("spec", "ephemeralContainers")
 		lost = append(lost, reason.DebugContainersLost)
@@ -77,7 +77,7 @@ func cleanPod(m manifest, _ *volumeContext) []reason.Reason {
 // because the number of succeeded Pods was in its status.
 //
 // A finished Job has no Pods to adopt, so it gets a new selector.
-func cleanJob(m manifest, _ *volumeContext) []reason.Reason {
+func cleanJob(m manifest, _ *volumeContext) []*reason.Reason {
 	finished := slices.ContainsFunc(m.items("status", "conditions"), func(c manifest) bool {
 		return c.text("status") == "True" && slices.Contains([]string{"Complete", "Failed"}, c.text("type"))
 	})
@@ -90,19 +90,19 @@ func cleanJob(m manifest, _ *volumeContext) []reason.Reason {
 				m.drop("metadata", "labels", label)
 			}
 		}
-		return []reason.Reason{reason.FinishedJobsSuspended}
+		return []*reason.Reason{reason.FinishedJobsSuspended}
 	}
 	if m.has("spec", "selector") {
 		m.set(true, "spec", "manualSelector")
 	}
-	return []reason.Reason{reason.JobsRestartCount}
+	return []*reason.Reason{reason.JobsRestartCount}
 }
 
 func isToken(m manifest) bool { return m.text("type") == "kubernetes.io/service-account-token" }
 
 // cleanToken makes the token controller issue a new token. It would delete a Secret
 // with the UID of a service account that does not exist.
-func cleanToken(m manifest, _ *volumeContext) []reason.Reason {
+func cleanToken(m manifest, _ *volumeContext) []*reason.Reason {
 	if !isToken(m) {
 		return nil
 	}
@@ -110,7 +110,7 @@ func cleanToken(m manifest, _ *volumeContext) []reason.Reason {
 	for _, key := range []string{"token", "ca.crt", "namespace"} {
 		m.drop("data", key)
 	}
-	return []reason.Reason{reason.TokensReplaced}
+	return []*reason.Reason{reason.TokensReplaced}
 }
 
 // volumeContext is which PersistentVolumes exist or will exist. How a claim is
@@ -123,18 +123,18 @@ type volumeContext struct {
 // cleanVolume keeps the name of the claim in a PersistentVolume and removes its UID.
 // With the UID of a deleted claim, the volume controller would treat the volume as
 // released, and delete its contents if the reclaim policy says so.
-func cleanVolume(m manifest, _ *volumeContext) []reason.Reason {
+func cleanVolume(m manifest, _ *volumeContext) []*reason.Reason {
 	removeProtection(m)
 	m.drop("spec", "claimRef", "uid")
 	m.drop("spec", "claimRef", "resourceVersion")
 	m.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
-	return []reason.Reason{reason.VolumeContentsNotRestored}
+	return []*reason.Reason{reason.VolumeContentsNotRestored}
 }
 
 // cleanClaim makes the volume controller bind a PersistentVolumeClaim again. It
 // removes the name of a volume that does not exist: the claim would wait for it
 // forever.
-func cleanClaim(m manifest, v *volumeContext) []reason.Reason {
+func cleanClaim(m manifest, v *volumeContext) []*reason.Reason {
 	removeProtection(m)
 	for _, key := range []string{"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node"} {
 		m.drop("metadata", "annotations", key)
@@ -145,12 +145,12 @@ func cleanClaim(m manifest, v *volumeContext) []reason.Reason {
 	}
 	switch volume, absent := v.live.find("PersistentVolume", name); {
 	case volume != nil:
-		return []reason.Reason{reason.ClaimVolumeBound.Of(name)}
+		return []*reason.Reason{reason.ClaimVolumeBound(name)}
 	case !absent:
-		return []reason.Reason{reason.ClaimVolumeUnverified.Of(name)}
+		return []*reason.Reason{reason.ClaimVolumeUnverified(name)}
 	}
 	m.drop("spec", "volumeName")
-	return []reason.Reason{reason.ClaimsEmpty}
+	return []*reason.Reason{reason.ClaimsEmpty}
 }
 
 // headless is the clusterIP of a Service without an address.
@@ -158,11 +158,11 @@ const headless = "None"
 
 // cleanService keeps the addresses. If they are taken by now, WithoutAllocatedFields
 // removes them.
-func cleanService(m manifest, _ *volumeContext) []reason.Reason {
+func cleanService(m manifest, _ *volumeContext) []*reason.Reason {
 	if !hasAllocatedFields(m) {
 		return nil
 	}
-	return []reason.Reason{reason.ServiceAddressesMayChange}
+	return []*reason.Reason{reason.ServiceAddressesMayChange}
 }
 
 // hasAllocatedFields reports whether a Service asks for a particular address or port.

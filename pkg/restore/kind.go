@@ -24,7 +24,7 @@ type kindRules struct {
 	// that would run again.
 	skip []skipRule
 	// clean does for this kind what the function clean does for all.
-	clean func(m manifest, v *volumeContext) []reason.Reason
+	clean func(m manifest, v *volumeContext) []*reason.Reason
 	// prerequisites returns further objects that must exist before.
 	prerequisites func(m manifest) []prerequisite
 }
@@ -42,11 +42,11 @@ const (
 type skipRule struct {
 	field []string // nil: every object is skipped
 	value string   // empty: any value
-	why   reason.Reason
+	why   *reason.Reason
 }
 
 // whySkip returns why an object of the kind is not created, or nil.
-func (k kindRules) whySkip(m manifest) reason.Reason {
+func (k kindRules) whySkip(m manifest) *reason.Reason {
 	for _, r := range k.skip {
 		value := m.text(r.field...)
 		if r.field == nil || value != "" && (r.value == "" || r.value == value) {
@@ -86,8 +86,8 @@ var kinds = map[schema.GroupKind]kindRules{
 	{Kind: "PersistentVolumeClaim"}: {clean: cleanClaim},
 
 	{Kind: "Secret"}:         {clean: cleanToken, prerequisites: tokenPrerequisites},
-	{Kind: "ServiceAccount"}: {skip: []skipRule{{objectName, "default", reason.ComesWithNamespace.Of(true)}}},
-	{Kind: "ConfigMap"}:      {skip: []skipRule{{objectName, "kube-root-ca.crt", reason.ComesWithNamespace.Of(false)}}},
+	{Kind: "ServiceAccount"}: {skip: []skipRule{{objectName, "default", reason.ComesWithNamespace(true)}}},
+	{Kind: "ConfigMap"}:      {skip: []skipRule{{objectName, "kube-root-ca.crt", reason.ComesWithNamespace(false)}}},
 
 	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}: {
 		skip: []skipRule{{label("endpointslice.kubernetes.io/managed-by"), "", reason.CreatedForService}},

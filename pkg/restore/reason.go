@@ -19,7 +19,7 @@ var effects = map[collector.Consequence]reason.Effect{
 }
 
 // reason returns which owners an object has after the restoration, and which no more.
-func (h *referenceHolder) reason() reason.Reason {
+func (h *referenceHolder) reason() *reason.Reason {
 	var references []reason.RestoredReference
 	for _, r := range h.references {
 		restored := reason.RestoredReference{Owner: reason.NewOwner(r.original, r.evidence())}
@@ -34,7 +34,7 @@ func (h *referenceHolder) reason() reason.Reason {
 		}
 		references = append(references, restored)
 	}
-	return reason.Restored.Of(references)
+	return reason.Restored(references)
 }
 
 // evidence returns what was found out about the owner.
@@ -60,8 +60,8 @@ func (r *restoredReference) evidence() reason.Found {
 func (p *planner) lost(order []*recreation) []plan.Lost {
 	var out []plan.Lost
 	byReason := map[string]int{} // by the stored form of the reason
-	add := func(what reason.Reason, o ...object.Identity) {
-		key, err := json.Marshal(reason.Store(what))
+	add := func(what *reason.Reason, o ...object.Identity) {
+		key, err := json.Marshal(what)
 		if err != nil {
 			panic(err) // a reason holds only strings and numbers
 		}
@@ -84,7 +84,7 @@ func (p *planner) lost(order []*recreation) []plan.Lost {
 	for _, h := range p.holders {
 		for _, r := range h.references {
 			if !r.accepted {
-				add(reason.ReferencesLost.Of(reason.NewOwner(r.original, r.evidence())), h.object)
+				add(reason.ReferencesLost(reason.NewOwner(r.original, r.evidence())), h.object)
 			}
 		}
 	}

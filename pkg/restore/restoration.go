@@ -101,7 +101,7 @@ type recreation struct {
 	kind          kindRules
 	owners        []object.Reference
 	prerequisites []prerequisite
-	lost          []reason.Reason
+	lost          []*reason.Reason
 	types         []snapshot.Type // of a CustomResourceDefinition
 	grants        bool            // see plan.Creation
 	live          *object.Object  // nil until it was created

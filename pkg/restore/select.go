@@ -80,7 +80,7 @@ func (p *planner) readRun() {
 // selectObject adds an object to those that are or were created. If it does not, it
 // returns the reason, or nil for an object that a repair changed: that still exists,
 // and only its references are restored.
-func (p *planner) selectObject(saved event.Saved) reason.Reason {
+func (p *planner) selectObject(saved event.Saved) *reason.Reason {
 	o := saved.Object
 	switch live := p.live.byUID[o.UID]; {
 	case live == nil:
@@ -96,11 +96,11 @@ func (p *planner) selectObject(saved event.Saved) reason.Reason {
 		return why
 	}
 	if t.Namespaced != (o.Namespace != "") { // whatever the backup says: it could have been written by anybody
-		return reason.OtherScope.Of(t.Namespaced)
+		return reason.OtherScope(t.Namespaced)
 	}
 	m, err := p.backup.parse(saved)
 	if err != nil {
-		return reason.ManifestUnreadable.Of(err.Error())
+		return reason.ManifestUnreadable(err.Error())
 	}
 	c := &recreation{saved: saved, kind: kindOf(o), owners: m.owners()}
 	if c.kind.prerequisites != nil {
@@ -113,7 +113,7 @@ func (p *planner) selectObject(saved event.Saved) reason.Reason {
 			return why
 		}
 	case p.backup.Recreated[o.UID] != c.live.UID:
-		return reason.NameTaken.Of(c.live.Created.UTC())
+		return reason.NameTaken(c.live.Created.UTC())
 	case c.live.Terminating():
 		return reason.RestoredAndTerminating
 	}
@@ -122,7 +122,7 @@ func (p *planner) selectObject(saved event.Saved) reason.Reason {
 }
 
 // whyNotCreate returns why an object whose name is free is not created, or nil.
-func (p *planner) whyNotCreate(c *recreation, m manifest) reason.Reason {
+func (p *planner) whyNotCreate(c *recreation, m manifest) *reason.Reason {
 	if p.notDeleted[c.saved.Object.UID] {
 		return reason.NotDeletedByRun
 	}
@@ -139,7 +139,7 @@ func (p *planner) whyNotCreate(c *recreation, m manifest) reason.Reason {
 }
 
 // typeOf returns the type of an object that is or will be served, or why there is none.
-func (p *planner) typeOf(o object.Identity) (t snapshot.Type, why reason.Reason) {
+func (p *planner) typeOf(o object.Identity) (t snapshot.Type, why *reason.Reason) {
 	for _, t := range p.newTypes {
 		if t.APIVersion() == o.APIVersion && t.Kind == o.Kind {
 			return t, nil
@@ -150,18 +150,18 @@ func (p *planner) typeOf(o object.Identity) (t snapshot.Type, why reason.Reason)
 	}
 	kind := o.GroupVersionKind()
 	if gap := p.live.view.GroupGap(kind.Group); gap != nil {
-		return t, reason.TypeUnverified.Of(gap.Parameter())
+		return t, reason.TypeUnverified(gap.Parameter())
 	}
 	var served []string
 	for _, t := range p.live.view.Versions(kind.Group, kind.Kind) {
 		served = append(served, t.APIVersion())
 	}
-	return t, reason.TypeNotServed{APIVersion: o.APIVersion, Kind: o.Kind, ServedVersions: served}
+	return t, reason.Of(reason.TypeNotServed{APIVersion: o.APIVersion, Kind: o.Kind, ServedVersions: served})
 }
 
 // namespaceProblem returns why nothing can be created in the namespace of an
 // object, or nil.
-func (p *planner) namespaceProblem(o object.Identity) reason.Reason {
+func (p *planner) namespaceProblem(o object.Identity) *reason.Reason {
 	if o.Namespace == "" || p.namespaces[o.Namespace] {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (p *planner) namespaceProblem(o object.Identity) reason.Reason {
 
 // leftToController returns, for a Pod, that its controller exists and creates Pods
 // itself.
-func (p *planner) leftToController(c *recreation) reason.Reason {
+func (p *planner) leftToController(c *recreation) *reason.Reason {
 	if rankOf(c.saved.Object) != rankPod {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (p *planner) leftToController(c *recreation) reason.Reason {
 		// An owner of the backup may live in another namespace than the reference says.
 		owner := p.byUID[r.UID]
 		if live != nil && !live.Terminating() && (owner == nil || owner.live == live) {
-			return reason.ControllerCreatesPods.Of(r.String())
+			return reason.ControllerCreatesPods(r.String())
 		}
 	}
 	return nil

@@ -76,17 +76,17 @@ func (c *Prediction) Doubtful() []graph.Node {
 
 // Reason returns why what becomes of an object is Nondeterministic. If that depends on other objects,
 // it names the one at which this begins.
-func (c *Prediction) Reason(n graph.Node) reason.Reason {
+func (c *Prediction) Reason(n graph.Node) *reason.Reason {
 	o := c.Model.graph.Object(n)
 	if o.Terminating() && c.Model.InUse(n, o.Finalizers...).UsersUnknown {
 		return reason.UsersUnknown
 	}
 	switch at, known := c.order.causes[n]; {
 	case !known:
-		return reason.OrderMatters{}
+		return reason.Of(reason.OrderMatters{})
 	case at.root == n:
 		return at.why
 	default:
-		return reason.DependsOn.Of(c.Model.graph.Object(at.root).Identity)
+		return reason.DependsOn(c.Model.graph.Object(at.root).Identity)
 	}
 }

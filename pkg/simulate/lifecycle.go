@@ -25,20 +25,20 @@ var deleters = map[schema.GroupKind]struct{ follower, expired, old string }{
 // DeletedBy returns which other controller deletes an object that the garbage collector leaves alone, and when, as
 // far as the object's Lifecycle and that of its controller tell, or nil. certain reports that nothing else has
 // to happen first.
-func (m *Model) DeletedBy(n graph.Node) (why reason.Reason, certain bool) {
+func (m *Model) DeletedBy(n graph.Node) (why *reason.Reason, certain bool) {
 	o := m.graph.Object(n)
 	by, l := deleters[o.GroupVersionKind().GroupKind()], o.Lifecycle
 	leader, follows := Leader(o)
 	missing := follows && m.missing(leader)
 	switch {
 	case by.follower != "" && follows && (missing || !o.IsPod()):
-		return reason.DeletedWithLeader{Controller: by.follower, Leader: leader, Missing: missing}, missing
+		return reason.Of(reason.DeletedWithLeader{Controller: by.follower, Leader: leader, Missing: missing}), missing
 	case l == nil:
 		return nil, false
 	case l.Expires != nil:
-		return reason.DeletedInTime{Controller: by.expired, After: *l.Expires}, true
+		return reason.Of(reason.DeletedInTime{Controller: by.expired, After: *l.Expires}), true
 	case l.TTL != nil && l.Ended == "":
-		return reason.DeletedInTime{Controller: by.expired, TTL: *l.TTL}, false
+		return reason.Of(reason.DeletedInTime{Controller: by.expired, TTL: *l.TTL}), false
 	case o.IsPod() && l.Ended != "":
 		return reason.OldestPodsDeleted, false
 	}
@@ -47,7 +47,7 @@ func (m *Model) DeletedBy(n graph.Node) (why reason.Reason, certain bool) {
 		return nil, false
 	}
 	if keeps, limited := controller.Lifecycle.Keeps[l.Ended]; limited {
-		return reason.DeletedAsOld{Controller: by.old, Owner: controller.Identity, Keeps: keeps, Ended: l.Ended}, false
+		return reason.Of(reason.DeletedAsOld{Controller: by.old, Owner: controller.Identity, Keeps: keeps, Ended: l.Ended}), false
 	}
 	return nil, false
 }

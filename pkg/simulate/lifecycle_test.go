@@ -69,7 +69,7 @@ func TestDeletedByAndReplacement(t *testing.T) {
 			m := simulate.NewModel(judge, simulate.Cluster)
 			n := judge.Graph().Find(c.object.UID)
 			why, certain := m.DeletedBy(n)
-			if got := reason.Message(why); got != c.deletes || certain != c.certain {
+			if got := why.Message(); got != c.deletes || certain != c.certain {
 				t.Errorf("got %q, certain %v", got, certain)
 			}
 			makes := ""
@@ -77,7 +77,7 @@ func TestDeletedByAndReplacement(t *testing.T) {
 			if by != nil {
 				makes = by.String()
 			}
-			if makes += reason.Message(lost); makes != c.makes {
+			if makes += lost.Message(); makes != c.makes {
 				t.Errorf("got %q, want %q", makes, c.makes)
 			}
 		})

@@ -55,7 +55,7 @@ type order struct {
 // cause is why the order matters: the object at which that begins, and the reason there.
 type cause struct {
 	root graph.Node
-	why  reason.Reason
+	why  *reason.Reason
 }
 
 type doubted struct {
@@ -256,7 +256,7 @@ func (u *order) doubt(n graph.Node, d doubt, because cause) {
 		return
 	}
 	if because.why == nil {
-		because = cause{n, reason.OrderMatters{}}
+		because = cause{n, reason.Of(reason.OrderMatters{})}
 	}
 	if u.doubts[n]&differs == 0 {
 		u.causes[n] = because
@@ -317,7 +317,7 @@ func (u *order) spread(n graph.Node, d doubt) {
 		}
 	}
 	if d&(deletion|sweep) != 0 && DeletesContents(o.Identity) {
-		for _, member := range u.model.ContentsOf(n) {
+		for _, member := range u.model.contentsOf(n) {
 			if !u.graph.Object(member).Terminating() && (d&deletion != 0 || !u.graph.Object(member).IsPod()) {
 				u.doubt(member, deletion|sweep, from)
 			}

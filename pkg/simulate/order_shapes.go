@@ -112,7 +112,7 @@ func (u *order) examineContents(n graph.Node) {
 	if u.released {
 		u.begin(n, completion)
 	}
-	for _, member := range u.model.ContentsOf(n) {
+	for _, member := range u.model.contentsOf(n) {
 		if u.model.now[member] != nil && (u.released || o.IsCRD() || u.contents.swept(n)) {
 			u.begin(member, deletion|sweep)
 		}
@@ -147,14 +147,14 @@ func (u *order) examineOwners(n graph.Node) {
 	for k := range o.Owners {
 		if references[k].verdict == collector.VerdictUnknown {
 			j := u.model.judge.Reference(graph.Edge{Node: n, Index: k})
-			u.doubt(n, d, cause{n, reason.OwnerUndecidable.Of(j.Owner(o.Owners[k]))})
+			u.doubt(n, d, cause{n, reason.OwnerUndecidable(j.Owner(o.Owners[k]))})
 			return
 		}
 		u.examineKind(n, k, d)
 	}
 	// The collector does not know the dependents of an owner that it does not watch.
 	if orphaning && !kept && (several || u.graph.Virtual(n)) {
-		u.doubt(n, deletion, cause{n, reason.OrderMatters{Orphaned: true}})
+		u.doubt(n, deletion, cause{n, reason.Of(reason.OrderMatters{Orphaned: true})})
 		return
 	}
 	// A dependent that waits for its own dependents, and not only because the object is deleted, may make it stop
@@ -227,9 +227,9 @@ func (u *order) examineOwner(n graph.Node, r *reference, d doubt) {
 	default:
 		return
 	}
-	u.doubt(n, d, cause{n, reason.OrderMatters{
+	u.doubt(n, d, cause{n, reason.Of(reason.OrderMatters{
 		Owner: &w.Identity, Released: true, OwnerHeld: len(w.ForeignFinalizers()) > 0, Unblocked: blocks, UnderWay: underWay && !blocks,
-	}})
+	})})
 }
 
 // examineKind doubts an object if the kind that a reference names may vanish before the collector has
@@ -244,6 +244,6 @@ func (u *order) examineKind(n graph.Node, k int, d doubt) {
 	}
 	of := u.graph.Object(u.graph.Owners(n)[k])
 	if of == nil || r.APIVersion != of.APIVersion || !of.MatchesIdentity(r, o.Namespace) {
-		u.doubt(n, d, cause{n, reason.OrderMatters{Unserved: true}})
+		u.doubt(n, d, cause{n, reason.Of(reason.OrderMatters{Unserved: true})})
 	}
 }

@@ -18,7 +18,7 @@ var creates = map[string]string{
 // Replacement returns the controller of an object if it survives: it will probably create a replacement if
 // somebody deletes the object; notRunning: unless this Pod has finished. If it is known not to create one, lost is
 // what nobody brings back. verdict returns the verdict on a reference of the object.
-func (m *Model) Replacement(o *object.Object, verdict func(i int) collector.Verdict) (by *object.Identity, notRunning bool, lost reason.Reason) {
+func (m *Model) Replacement(o *object.Object, verdict func(i int) collector.Verdict) (by *object.Identity, notRunning bool, lost *reason.Reason) {
 	i := slices.IndexFunc(o.Owners, object.Reference.Controls)
 	if i < 0 || verdict(i) != collector.VerdictSolid {
 		return nil, false, nil
@@ -34,9 +34,9 @@ func (m *Model) Replacement(o *object.Object, verdict func(i int) collector.Verd
 	case known && kind != o.Kind:
 		return nil, false, nil
 	case l != nil && l.Ended != "" && !own:
-		return nil, false, reason.FinishedForGood.Of(controller.Identity)
+		return nil, false, reason.FinishedForGood(controller.Identity)
 	case l != nil && of != nil && l.Revision > 0 && l.Revision < of.Revision: // deployment/sync.go, getNewReplicaSet
-		return nil, false, reason.RollbackLost.Of(controller.Identity, l.Revision)
+		return nil, false, reason.RollbackLost(controller.Identity, l.Revision)
 	case of != nil && of.Ended != "", l == nil && o.HasLifecycle() && !o.IsPod():
 		return nil, false, nil
 	}

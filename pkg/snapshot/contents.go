@@ -81,17 +81,17 @@ func (v *View) mayHide(g Gap, namespace string) bool {
 
 // ContentsUnknown returns the reason not to delete a Namespace or CustomResourceDefinition
 // with these ContentsGaps.
-func ContentsUnknown(gaps []Gap) reason.Reason {
-	return reason.ContentsUnknown.Of(Parameters(gaps))
+func ContentsUnknown(gaps []Gap) *reason.Reason {
+	return reason.ContentsUnknown(Parameters(gaps))
 }
 
 // NotFinalized returns the reason why a Namespace with these FinalizationGaps stays, or may
 // stay.
-func NotFinalized(gaps []Gap, certain bool) reason.Reason {
+func NotFinalized(gaps []Gap, certain bool) *reason.Reason {
 	if certain {
-		return reason.GroupsUndiscoverable.Of(Parameters(gaps))
+		return reason.GroupsUndiscoverable(Parameters(gaps))
 	}
-	return reason.ContentsUnlistable.Of(Parameters(gaps))
+	return reason.ContentsUnlistable(Parameters(gaps))
 }
 
 // Contains reports whether the deletion of a Namespace or CustomResourceDefinition also

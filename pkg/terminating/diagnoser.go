@@ -39,10 +39,10 @@ func New(m *simulate.Model, after func() *simulate.Model) *Diagnoser {
 func InState(m *simulate.Model) *Diagnoser {
 	d := &Diagnoser{
 		graph: m.Graph(), model: m, obstacles: simulate.NewObstacles(m),
-		traces: simulate.NewFinalizerTraces(m.Graph()),
+		namespaces: sync.OnceValue(func() *namespaces { return newNamespaces(m) }),
+		traces:     simulate.NewFinalizerTraces(m.Graph()),
 	}
 	d.later = func() *Diagnoser { return d }
-	d.namespaces = sync.OnceValue(func() *namespaces { return newNamespaces(d) })
 	return d
 }
 
@@ -122,7 +122,7 @@ func (d *Diagnoser) dependents(h *Hold, n graph.Node) {
 	for _, by := range d.model.Blocking(n) {
 		h.BlockedBy = append(h.BlockedBy, d.graph.Object(by).Identity)
 	}
-	h.set(HolderDependents, reason.WaitsForDependents.Of(h.BlockedBy[0], len(h.BlockedBy)-1))
+	h.set(HolderDependents, reason.WaitsForDependents(h.BlockedBy[0], len(h.BlockedBy)-1))
 }
 
 // endedByOthers are the obstacles that are being deleted, and that only others than the collector end.
@@ -135,7 +135,7 @@ func (d *Diagnoser) kubelet(h *Hold, n graph.Node) {
 	o := d.model.Object(n)
 	overdue := reason.PodOverdue{Since: d.model.Since(n), Node: o.Node}
 	h.OwnFinalizers = o.ForeignFinalizers()
-	h.set(HolderKubelet, overdue, d.Finalizers(h.OwnFinalizers, h.Object)...)
+	h.set(HolderKubelet, reason.Of(overdue), d.Finalizers(h.OwnFinalizers, h.Object)...)
 	if o.Node != nil {
 		h.Kubelet = overdue.Kubelet()
 	}
@@ -171,7 +171,7 @@ func (d *Diagnoser) chain(h *Hold, n graph.Node) {
 	if holder != HolderUnknown && holder != HolderCollector {
 		holder = HolderDependents
 	}
-	h.set(holder, reason.BlockedByDependents{By: h.BlockedBy[0], RootCause: *h.RootCause, Because: reason.Nested{Reason: h.ObstacleReason}}, finalizers...)
+	h.set(holder, reason.Of(reason.BlockedByDependents{By: h.BlockedBy[0], RootCause: *h.RootCause, Because: h.ObstacleReason}), finalizers...)
 }
 
 // alone sets what holds an object that no dependent blocks, and that the collector has to process: perhaps others act before.
@@ -180,7 +180,7 @@ func (d *Diagnoser) alone(h *Hold, n graph.Node) {
 	case len(o.ForeignFinalizers()) > 0:
 		d.finalizers(h, n)
 	case o.InGracePeriod():
-		h.set(HolderGracePeriod, reason.GracePeriod.Of(d.model.Since(n)))
+		h.set(HolderGracePeriod, reason.GracePeriod(d.model.Since(n)))
 	default:
 		h.set(HolderCollector, reason.NothingBlocks)
 	}
@@ -190,7 +190,7 @@ func (d *Diagnoser) alone(h *Hold, n graph.Node) {
 func (d *Diagnoser) finalizers(h *Hold, n graph.Node) {
 	held := d.model.HeldBy(n)
 	h.OwnFinalizers = held.Finalizers
-	h.set(HolderFinalizer, held, d.Finalizers(h.OwnFinalizers, h.Object)...)
+	h.set(HolderFinalizer, reason.Of(held), d.Finalizers(h.OwnFinalizers, h.Object)...)
 	h.explain(held)
 	if i := slices.IndexFunc(held.UsedBy, func(u reason.User) bool { return u.IsAttachment() }); i >= 0 {
 		h.RootCause = &held.UsedBy[i].Identity
@@ -222,18 +222,28 @@ func holderOf(why simulate.BlockReason) Holder {
 func (d *Diagnoser) namespace(h *Hold, n graph.Node) {
 	found := h.Namespace
 	cause := found.Causes[0]
-	h.Consequence, h.Contents = found.Consequence, found.Held
+	h.Consequence = found.Consequence
 	if s := found.APIServices; cause.Kind == CauseDiscovery && len(s) > 0 {
 		h.RootCause = &object.Identity{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: s[0].Name}
 	}
 	because := cause.Reason
-	if held := d.model.HeldBy(n); cause.Kind == CauseFinalizers && len(held.Finalizers) > 0 {
-		because, h.OwnFinalizers = held, held.Finalizers
+	if cause.Kind == CauseFinalizers {
+		because = reason.Of(reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: d.model.Since(n)})
+		h.OwnFinalizers = d.model.Object(n).ForeignFinalizers()
+	}
+	on := h.Object // what has the finalizers of the contents
+	for _, in := range d.namespaces().contents[h.Object.Name] {
+		if h.Contents == nil && len(d.graph.Object(in).ForeignFinalizers()) > 0 {
+			h.Contents, on = &d.graph.Object(in).Identity, d.graph.Object(in).Identity
+		}
 	}
 	h.set(namespaceHolders[cause.Kind], because)
 	for i, c := range found.Causes {
-		if i == 0 || c.Kind == CauseContentsLeft {
-			h.Finalizers = append(h.Finalizers, c.Finalizers...)
+		switch {
+		case c.Kind == CauseContentsLeft:
+			h.Finalizers = append(h.Finalizers, d.Finalizers(c.Finalizers, on)...)
+		case i == 0:
+			h.Finalizers = append(h.Finalizers, d.Finalizers(c.Finalizers, h.Object)...)
 		}
 	}
 }
@@ -263,18 +273,18 @@ func (d *Diagnoser) consequence(at simulate.Obstacle) collector.Consequence {
 }
 
 // reason returns why an object is an obstacle.
-func (d *Diagnoser) reason(at simulate.Obstacle) reason.Reason {
+func (d *Diagnoser) reason(at simulate.Obstacle) *reason.Reason {
 	switch at.Reason {
 	case simulate.HeldByFinalizers:
-		return d.model.HeldBy(at.Node)
+		return reason.Of(d.model.HeldBy(at.Node))
 	case simulate.PodStillStopping:
-		return reason.GracePeriod.Of(d.model.Since(at.Node))
+		return reason.GracePeriod(d.model.Since(at.Node))
 	case simulate.ContentsStillDeleting:
-		return reason.ContentsRemain.Of(d.model.Since(at.Node))
+		return reason.ContentsRemain(d.model.Since(at.Node))
 	case simulate.InCycle:
 		return reason.WaitsInCycle
 	case simulate.CannotBeJudged:
-		return reason.OwnerUndecidable.Of(UndecidableReference(d.model, at.Node, at.Reference))
+		return reason.OwnerUndecidable(UndecidableReference(d.model, at.Node, at.Reference))
 	case simulate.LimitReached:
 		return reason.OutOfScope
 	case simulate.NotAllListed:
@@ -286,7 +296,7 @@ func (d *Diagnoser) reason(at simulate.Obstacle) reason.Reason {
 	case simulate.PatchRejected:
 		return reason.PatchRejected
 	case simulate.SharesUID:
-		return snapshot.UIDContested(d.model.Graph().Object(at.Node))
+		return reason.Of(snapshot.UIDContested(d.model.Graph().Object(at.Node)))
 	case simulate.NothingBlocks:
 	}
 	return reason.NothingBlocks

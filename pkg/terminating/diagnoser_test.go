@@ -156,7 +156,7 @@ func TestOnlyWhatExceedsTheGracePeriodOfAPodIsLate(t *testing.T) {
 func TestTheNodeOfAPodPastItsGracePeriodIsNamed(t *testing.T) {
 	got := holds(st.New(st.Listing(st.Pod("ns/lost", st.Running(), st.InGracePeriod(), st.OnNode("worker-3", object.NodeAbsent)))))
 	const want = "has been past its grace period for 60s: it waits for the kubelet of Node worker-3, which does not exist"
-	if len(got) != 1 || got[0].Message != want {
+	if len(got) != 1 || got[0].Message() != want {
 		t.Errorf("got %+v", got)
 	}
 }

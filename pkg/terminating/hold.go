@@ -53,18 +53,17 @@ type Hold struct {
 	Finalizers []Finalizer `json:"finalizers"`
 	// Contents is the first object in a Namespace that Finalizers hold; nil for other objects.
 	Contents *object.Identity `json:"contents,omitempty"`
-	reason.Stored
+	*reason.Reason
 	Says string `json:"says,omitempty"` // what the object says itself, a sentence without its full stop
 
 	Deleted time.Time `json:"-"` // the deletion timestamp
 
-	Reason        reason.Reason     `json:"-"` // the stored reason
 	BlockedBy     []object.Identity `json:"-"` // the dependents that block it; never nil
 	OwnFinalizers []string          `json:"-"` // the finalizers of others that it has itself, if they hold it
 	// Obstacle is what keeps the collector from completing the deletion, at the end of a chain of dependents: the root cause, or the object
 	// itself. ObstacleReason is said of it. Both are zero if the collector completes the deletion, or if it is up to others alone.
 	Obstacle       simulate.Obstacle `json:"-"`
-	ObstacleReason reason.Reason     `json:"-"`
+	ObstacleReason *reason.Reason    `json:"-"`
 	// Consequence is ConsequenceStuck if the deletion never completes by itself, ConsequenceUnknown if too
 	// little could be read to tell, and ConsequenceNone if it waits for something else.
 	Consequence collector.Consequence `json:"-"`
@@ -104,10 +103,10 @@ func (f *Finalizer) Removal() string {
 // Misspelled reports whether it is a misspelled finalizer of the garbage collector, which nobody removes.
 func (f *Finalizer) Misspelled() bool { return f.Controller == simulate.Nobody }
 
-// Names returns the names of finalizers.
-func Names(finalizers []Finalizer) []string {
-	out := make([]string, len(finalizers))
-	for i, f := range finalizers {
+// Names returns the names of the finalizers that hold it.
+func (h *Hold) Names() []string {
+	out := make([]string, len(h.Finalizers))
+	for i, f := range h.Finalizers {
 		out[i] = f.Name
 	}
 	return out
@@ -135,8 +134,8 @@ func (h *Hold) Held() bool {
 }
 
 // set sets what holds the object.
-func (h *Hold) set(holder Holder, because reason.Reason, finalizers ...Finalizer) {
-	h.Holder, h.Reason, h.Stored, h.Finalizers = holder, because, reason.Store(because), append(h.Finalizers, finalizers...)
+func (h *Hold) set(holder Holder, because *reason.Reason, finalizers ...Finalizer) {
+	h.Holder, h.Reason, h.Finalizers = holder, because, append(h.Finalizers, finalizers...)
 }
 
 // explain sets why the finalizers of the object are still there.

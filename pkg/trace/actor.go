@@ -104,10 +104,10 @@ func (a Deleter) String() string {
 
 // decides returns why an actor deleted an object of that type of its own accord. known reports that it is
 // also known who began this.
-func (a Deleter) decides(verb, resource string) (why reason.Brief, known bool) {
+func (a Deleter) decides(verb, resource string) (why *reason.Reason, known bool) {
 	switch {
 	case verb == verbEvict:
-		return reason.Evicted.Of(a.String()), true
+		return reason.Evicted(a.String()), true
 	case a.Role == RoleTTL:
 		return reason.TTLExpired, true
 	case a.Role == RoleTaint && resource == "pods":
@@ -119,11 +119,11 @@ func (a Deleter) decides(verb, resource string) (why reason.Brief, known bool) {
 	case a.Role == RoleManager:
 		return reason.UnknownController, false
 	case a.Role == RoleController || a.Role == RoleTaint:
-		return reason.ControllersDecision.Of(a.String()), true
+		return reason.ControllersDecision(a.String()), true
 	case a.Role == RoleKubelet:
 		return reason.EndedByKubelet, false
 	}
-	return reason.AskedFor.Of(a.String()), true
+	return reason.AskedFor(a.String()), true
 }
 
 // asks reports whether the actor may send a dry run, which a log at level Metadata does not tell from a

@@ -278,7 +278,7 @@ func notes(l *log, o object.Object) string {
 	r := l.facts().Explain().Select(trace.Question{Type: strings.ToLower(o.Kind), Namespace: o.Namespace, Name: o.Name})
 	var out []string
 	for _, n := range r.Notes {
-		out = append(out, reason.Message(n.Reason))
+		out = append(out, n.Message())
 	}
 	return strings.Join(out, "\n")
 }

@@ -74,7 +74,7 @@ func newInquiry(f *Facts) *inquiry {
 func (q *inquiry) contradicted(d *deletion) {
 	for i := range d.sightings {
 		if v := &d.sightings[i]; d.basis != nil && d.unclear == nil && v.deleted == 0 && d.when.before(v.when) && v.when.file >= 0 {
-			d.unclear = reason.Contradicted.Of(reason.Asked{By: d.actor.String(), At: d.when.time(), Source: d.basis.Place.File}, reason.Asked{By: v.by.String(), At: v.when.time(), Source: q.sources[v.when.file].File})
+			d.unclear = reason.Contradicted(reason.Asked{By: d.actor.String(), At: d.when.time(), Source: d.basis.Place.File}, reason.Asked{By: v.by.String(), At: v.when.time(), Source: q.sources[v.when.file].File})
 			return
 		}
 	}
@@ -96,7 +96,7 @@ func (q *inquiry) cause(d *deletion) {
 	case d.actor.Role == RolePodGC && d.node != "":
 		q.podOfNode(d)
 	case d.collection != nil:
-		d.decide = func(d *deletion) { d.join(d.collection, nil, reason.InCollection.Of(d.actor.String())) }
+		d.decide = func(d *deletion) { d.join(d.collection, nil, reason.InCollection(d.actor.String())) }
 	default:
 		d.decide = own
 	}
@@ -125,10 +125,10 @@ func (q *inquiry) contents(d *deletion) {
 		if !d.existedBefore(of.when) {
 			d.perhaps, d.also = true, append(d.also, reason.PerhapsAnotherNamespace)
 		}
-		d.decide = func(d *deletion) { d.follow(of, reason.NamespaceDeleted.Of(of.as())) }
+		d.decide = func(d *deletion) { d.follow(of, reason.NamespaceDeleted(of.as())) }
 		return
 	}
-	d.decide = func(d *deletion) { d.unknown(reason.NamespaceDeletionNotInLog.Of(d.Namespace)) }
+	d.decide = func(d *deletion) { d.unknown(reason.NamespaceDeletionNotInLog(d.Namespace)) }
 }
 
 // race finds what both the garbage collector and the namespace controller deleted an object for, who asked at
@@ -170,7 +170,7 @@ func (q *inquiry) podOfNode(d *deletion) {
 		if d.when.us-of.when.us > quarantine.Microseconds() || !d.existedBefore(of.when) {
 			d.perhaps, d.also = true, append(d.also, reason.PerhapsTerminated)
 		}
-		d.decide = func(d *deletion) { d.follow(of, reason.NodeDeleted.Of(of.as())) }
+		d.decide = func(d *deletion) { d.follow(of, reason.NodeDeleted(of.as())) }
 	}
 }
 
@@ -218,7 +218,7 @@ func (q *inquiry) infer() {
 		of := q.nextDeletion(object.Address{Type: namespaces, Name: s.Namespace}, s)
 		definition := q.nextDeletion(object.Address{Type: definitions, Name: s.resource.String()}, s)
 		if definition != nil && s.resource.Group != "" && (of == nil || s.Namespace == "" || definition.when.us < of.when.us) {
-			q.inferred(s, definition, reason.DefinitionDeleted.Of(definition.as()))
+			q.inferred(s, definition, reason.DefinitionDeleted(definition.as()))
 			continue
 		}
 		if of == nil || s.Namespace == "" {
@@ -226,7 +226,7 @@ func (q *inquiry) infer() {
 		}
 		emptied := slices.Concat(q.emptied[object.Address{Namespace: s.Namespace}], q.emptied[object.Address{Type: s.resource, Namespace: s.Namespace}])
 		if slices.ContainsFunc(emptied, func(t instant) bool { return t.us >= of.when.us }) {
-			q.inferred(s, of, reason.NamespaceDeleted.Of(of.as()))
+			q.inferred(s, of, reason.NamespaceDeleted(of.as()))
 		}
 	}
 }
@@ -251,8 +251,8 @@ func (q *inquiry) nextDeletion(at object.Address, s *subject) *deletion {
 }
 
 // inferred adds a deletion that is in no log.
-func (q *inquiry) inferred(s *subject, of *deletion, why reason.Brief) {
-	d := &deletion{subject: s, inferred: true, perhaps: true, also: []reason.Brief{reason.WentAtTheLatest}, candidates: []*deletion{of}}
+func (q *inquiry) inferred(s *subject, of *deletion, why *reason.Reason) {
+	d := &deletion{subject: s, inferred: true, perhaps: true, also: []*reason.Reason{reason.WentAtTheLatest}, candidates: []*deletion{of}}
 	d.decide = func(d *deletion) { d.follow(of, why) }
 	s.own().deletion = d
 	q.deletions = append(q.deletions, d)

@@ -25,11 +25,11 @@ type deletion struct {
 	inferred bool
 	perhaps  bool // that it followed from its parent is not proven
 	phantom  bool // that of an owner, which only the deletions of its dependents show
-	also     []reason.Brief
+	also     []*reason.Reason
 	// collection is that which the request deleted; nil for one object.
 	collection *cascade
-	unclear    reason.Brief // why it is unknown who began it; nil if it is not
-	raced      bool         // the garbage collector and the namespace controller asked at once, and nobody else
+	unclear    *reason.Reason // why it is unknown who began it; nil if it is not
+	raced      bool           // the garbage collector and the namespace controller asked at once, and nobody else
 
 	// What it comes from. Of several candidates, decide finds the last one.
 	candidates []*deletion
@@ -38,7 +38,7 @@ type deletion struct {
 
 	cascade *cascade // nil until it is settled
 	parent  *deletion
-	why     reason.Brief
+	why     *reason.Reason
 }
 
 // cascade collects what came from one root.
@@ -53,7 +53,7 @@ type cascade struct {
 
 func newCollection(r *Request, by *Deleter, gr schema.GroupResource) *cascade {
 	return &cascade{Cascade: Cascade{
-		Root: reason.Nested{Reason: reason.InCollection.Of(by.String())}, By: *by, Verb: verbCollection, Policy: policyOf(r.Options), At: r.Received,
+		Root: reason.InCollection(by.String()), By: *by, Verb: verbCollection, Policy: policyOf(r.Options), At: r.Received,
 		Collection: &Collection{Resource: gr.String(), Namespace: r.Target.Namespace, LabelSelector: r.Target.LabelSelector, SelectorUnknown: r.Target.SelectorUnknown, FieldSelector: r.Target.FieldSelector},
 	}}
 }
@@ -119,7 +119,7 @@ func (s *subject) begin() *deletion {
 	}
 	switch {
 	case len(rivals) == 1 && rivals[0] == first:
-		d.perhaps, d.also = true, append(d.also, reason.PerhapsDone.Of(first.reason()))
+		d.perhaps, d.also = true, append(d.also, reason.PerhapsDone(first.reason()))
 	case len(rivals) > 0:
 		d.mayHaveAsked(first, rivals)
 	case first.by.Role == RoleKubelet: // it says so itself
@@ -127,7 +127,7 @@ func (s *subject) begin() *deletion {
 		d.unclear = reason.BegunBefore
 	case first.byName && marked.IsZero() && first.by.asks():
 		d.perhaps, d.doubt = true, reason.OtherObject
-		d.also = append(d.also, reason.PerhapsDone.Of(reason.Asked{By: first.by.String(), At: first.when.time(), Doubt: d.doubt}))
+		d.also = append(d.also, reason.PerhapsDone(reason.Asked{By: first.by.String(), At: first.when.time(), Doubt: d.doubt}))
 	}
 	return d
 }
@@ -201,7 +201,7 @@ func (d *deletion) mayHaveAsked(first *asked, rivals []*asked) {
 		roles[a.by.Role] = true
 		all = append(all, a.reason())
 	}
-	d.unclear = reason.MayHaveAsked.Of(all)
+	d.unclear = reason.MayHaveAsked(all)
 	d.raced = len(roles) == 2 && roles[RoleCollector] && roles[RoleNamespace]
 }
 
@@ -211,7 +211,7 @@ func byTime(a, b *deletion) int {
 }
 
 // join makes a deletion part of a cascade.
-func (d *deletion) join(c *cascade, parent *deletion, why reason.Brief) {
+func (d *deletion) join(c *cascade, parent *deletion, why *reason.Reason) {
 	d.cascade, d.parent, d.why = c, parent, why
 	if parent != nil {
 		d.perhaps = d.perhaps || parent.perhaps
@@ -220,17 +220,17 @@ func (d *deletion) join(c *cascade, parent *deletion, why reason.Brief) {
 }
 
 // follow makes a deletion a consequence of another one.
-func (d *deletion) follow(parent *deletion, why reason.Brief) { d.join(parent.cascade, parent, why) }
+func (d *deletion) follow(parent *deletion, why *reason.Reason) { d.join(parent.cascade, parent, why) }
 
 // root makes a deletion the first of its cascade.
-func (d *deletion) root(why reason.Brief) {
+func (d *deletion) root(why *reason.Reason) {
 	d.join(&cascade{Cascade: Cascade{
-		Root: reason.Nested{Reason: why}, By: d.actor, Verb: d.verb, Policy: d.policy, At: d.when.time(),
+		Root: why, By: d.actor, Verb: d.verb, Policy: d.policy, At: d.when.time(),
 	}}, nil, why)
 }
 
 // unknown makes a deletion the first that is known of a cascade whose beginning is not.
-func (d *deletion) unknown(why reason.Brief) {
+func (d *deletion) unknown(why *reason.Reason) {
 	d.root(why)
 	d.cascade.Unexplained = true
 }

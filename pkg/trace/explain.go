@@ -17,7 +17,7 @@ import (
 // the deletion had begun in an earlier second.
 func (f *Facts) Explain() *DeletionReport {
 	q := newInquiry(f)
-	r := &DeletionReport{Requests: f.requests, Lines: f.lines, Sources: []Source{}, Cascades: []Cascade{}, Notes: []reason.Nested{}, inquiry: q}
+	r := &DeletionReport{Requests: f.requests, Lines: f.lines, Sources: []Source{}, Cascades: []Cascade{}, Notes: []*reason.Reason{}, inquiry: q}
 	for _, s := range f.sources {
 		r.Sources = append(r.Sources, *s)
 	}
@@ -52,7 +52,7 @@ const recent = 10 * time.Minute
 // circumstances adds what else matters.
 func (d *deletion) circumstances(q *inquiry) {
 	if d.again > 0 {
-		d.also = append(d.also, reason.AskedAgain.Of(d.again))
+		d.also = append(d.also, reason.AskedAgain(d.again))
 	}
 	if d.actor.Role != RoleCollector || d.parent != nil {
 		return
@@ -60,7 +60,7 @@ func (d *deletion) circumstances(q *inquiry) {
 	for _, at := range slices.Backward(q.started) {
 		if at.us <= d.when.us {
 			if d.when.us-at.us <= recent.Microseconds() {
-				d.also = append(d.also, reason.CollectorRestarted.Of(at.time()))
+				d.also = append(d.also, reason.CollectorRestarted(at.time()))
 			}
 			break
 		}
@@ -69,7 +69,7 @@ func (d *deletion) circumstances(q *inquiry) {
 		return
 	}
 	if of := q.lastDeletion(object.Address{Type: namespaces, Name: d.Namespace}, d); of != nil && d.Namespace != "" {
-		d.also = append(d.also, reason.NamespaceWasTerminating.Of(of.as()))
+		d.also = append(d.also, reason.NamespaceWasTerminating(of.as()))
 	}
 }
 
@@ -126,7 +126,7 @@ func (c *Cascade) count(d *deletion, row *Deletion) {
 func (d *deletion) row(sources []*Source) Deletion {
 	out := Deletion{
 		Object: d.Identity, Parent: -1, At: d.when.time(), Ended: d.ended.time(), By: d.actor, Basis: d.basis, Doubt: d.doubt, Verb: d.verb, Policy: d.policy,
-		Inferred: d.inferred, Perhaps: d.perhaps, Why: reason.Nested{Reason: d.why}, Circumstances: []reason.Nested{},
+		Inferred: d.inferred, Perhaps: d.perhaps, Why: d.why, Circumstances: []*reason.Reason{},
 	}
 	if d.whole.rank > 0 {
 		out.Whole = &Place{sources[d.whole.file].File, d.whole.offset}
@@ -138,7 +138,7 @@ func (d *deletion) row(sources []*Source) Deletion {
 		out.Ended = d.gone.time()
 	}
 	for _, r := range d.also {
-		out.Circumstances = append(out.Circumstances, reason.Nested{Reason: r})
+		out.Circumstances = append(out.Circumstances, r)
 	}
 	return out
 }
@@ -190,7 +190,7 @@ func (r *DeletionReport) Select(q Question) *DeletionReport {
 	}
 	slices.SortStableFunc(found, func(a, b at) int { return r.get(a).At.Compare(r.get(b).At) })
 	out := *r
-	out.Cascades, out.Notes = []Cascade{}, []reason.Nested{}
+	out.Cascades, out.Notes = []Cascade{}, []*reason.Reason{}
 	open := true // somebody else may have deleted it
 	if len(found) > 0 {
 		last := found[len(found)-1]
@@ -221,9 +221,9 @@ func (r *DeletionReport) Select(q Question) *DeletionReport {
 	return &out
 }
 
-func (r *DeletionReport) note(notes ...reason.Reason) {
+func (r *DeletionReport) note(notes ...*reason.Reason) {
 	for _, n := range notes {
-		r.Notes = append(r.Notes, reason.Nested{Reason: n})
+		r.Notes = append(r.Notes, n)
 	}
 }
 

@@ -485,7 +485,7 @@ func (f *Facts) collection(r *Request, gr schema.GroupResource, when instant) {
 	a.collection = newCollection(r, a.by, gr)
 	a.collection.asked, a.collection.listed, a.collection.file = a.reason(), len(r.Objects) > 0, when.file
 	if !a.certain() {
-		a.collection.Perhaps, a.collection.Root = true, reason.Nested{Reason: reason.PerhapsDone.Of(a.reason())}
+		a.collection.Perhaps, a.collection.Root = true, reason.PerhapsDone(a.reason())
 	}
 	for i := range r.Objects {
 		o := &r.Objects[i]

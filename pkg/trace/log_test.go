@@ -221,9 +221,9 @@ func tell(r *trace.DeletionReport) string {
 			case d.Perhaps:
 				out.WriteString("~")
 			}
-			fmt.Fprintf(&out, ": %s", d.Why.Reason.(reason.Brief).Brief())
+			fmt.Fprintf(&out, ": %s", d.Why.Brief())
 			for _, also := range d.Circumstances {
-				fmt.Fprintf(&out, " (%s)", reason.CodeOf(also.Reason))
+				fmt.Fprintf(&out, " (%s)", also.Code)
 			}
 			out.WriteString("\n")
 		}

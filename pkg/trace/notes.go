@@ -81,7 +81,7 @@ func (q *inquiry) loops() []Looked {
 }
 
 // notes returns what else is known of an object that matters to who asks for its deletion.
-func (q *inquiry) notes(s *subject) (notes []reason.Reason) {
+func (q *inquiry) notes(s *subject) (notes []*reason.Reason) {
 	for _, f := range s.freed {
 		of := q.byUID[f.owner]
 		if of == nil {
@@ -91,24 +91,24 @@ func (q *inquiry) notes(s *subject) (notes []reason.Reason) {
 		if of.deletion != nil {
 			owner = of.deletion.as()
 		}
-		notes = append(notes, reason.Freed.Of(owner, f.when.time()))
+		notes = append(notes, reason.Freed(owner, f.when.time()))
 	}
 	if d := s.deletion; d != nil && d.orphans() {
 		if freed := q.freedFrom(s.UID); len(freed) > 0 {
-			notes = append(notes, reason.Orphaned.Of(freed, d.policy == policyDefault && d.keepsDependents()))
+			notes = append(notes, reason.Orphaned(freed, d.policy == policyDefault && d.keepsDependents()))
 		}
 	}
 	for i := range s.asked {
 		switch a := &s.asked[i]; {
 		case a.basis == nil:
 		case a.result == Refused:
-			notes = append(notes, reason.WasRefused.Of(reason.Asked{By: a.by.String(), At: a.when.time(), Code: a.basis.Code}))
+			notes = append(notes, reason.WasRefused(reason.Asked{By: a.by.String(), At: a.when.time(), Code: a.basis.Code}))
 		case !a.certain() && s.alive(a.answered):
-			notes = append(notes, reason.NotDone.Of(a.reason(), s.sightings[len(s.sightings)-1].when.time()))
+			notes = append(notes, reason.NotDone(a.reason(), s.sightings[len(s.sightings)-1].when.time()))
 		}
 	}
 	if last := len(s.sightings) - 1; s.deletion == nil && last >= 0 {
-		notes = append(notes, reason.SeenLast.Of(s.sightings[last].when.time()))
+		notes = append(notes, reason.SeenLast(s.sightings[last].when.time()))
 	}
 	return notes
 }
@@ -136,12 +136,12 @@ func (q *inquiry) mayHaveDeleted(c *cascade, of Question, known []*subject) bool
 }
 
 // asReason returns a collection as what may have deleted an object.
-func (c *cascade) asReason() reason.Reason {
+func (c *cascade) asReason() *reason.Reason {
 	if c.Collection.SelectorUnknown {
-		return reason.MayBeAmong.Of(reason.InCollectionOf{Request: c.asked, Resource: c.Collection.Resource, Selector: "a selector that the log does not have"})
+		return reason.MayBeAmong(reason.InCollectionOf{Request: c.asked, Resource: c.Collection.Resource, Selector: "a selector that the log does not have"})
 	}
 	selectors := slices.DeleteFunc([]string{c.Collection.LabelSelector, c.Collection.FieldSelector}, func(s string) bool { return s == "" })
-	return reason.MayBeAmong.Of(reason.InCollectionOf{Request: c.asked, Resource: c.Collection.Resource, Selector: strings.Join(selectors, ",")})
+	return reason.MayBeAmong(reason.InCollectionOf{Request: c.asked, Resource: c.Collection.Resource, Selector: strings.Join(selectors, ",")})
 }
 
 // mayBeIn reports whether an object may be among those that a collection deleted, unless a file shows what was in it. s is nil if nothing else

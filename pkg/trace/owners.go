@@ -29,7 +29,7 @@ func (q *inquiry) collected(d *deletion) {
 	var late []reason.Linked
 	var unknown []object.Reference
 	var solid bool // the last of the unknown ones exists where its reference leads
-	perhaps := map[*deletion]reason.Brief{}
+	perhaps := map[*deletion]*reason.Reason{}
 	for i, j := range q.judgements(d.subject, refs) {
 		if owner := q.absent(d, refs[i], j); owner != nil {
 			absent = append(absent, *owner)
@@ -38,7 +38,7 @@ func (q *inquiry) collected(d *deletion) {
 		of, ambiguous := q.ownersDeletion(d, refs[i])
 		switch {
 		case ambiguous:
-			d.decide = func(d *deletion) { d.unknown(reason.OwnerAmbiguous.Of(refs[i])) }
+			d.decide = func(d *deletion) { d.unknown(reason.OwnerAmbiguous(refs[i])) }
 			return
 		case of == nil || of.phantom || of.seenAfter(d):
 			unknown, solid = append(unknown, refs[i]), j.Verdict == collector.VerdictSolid
@@ -67,13 +67,13 @@ func (q *inquiry) collected(d *deletion) {
 			known = append(known, of.as())
 		}
 		d.candidates = nil
-		d.decide = func(d *deletion) { d.unknown(reason.OwnerDeletionNotInLog.Of(unknown, known)) }
+		d.decide = func(d *deletion) { d.unknown(reason.OwnerDeletionNotInLog(unknown, known)) }
 	case len(d.candidates) > 0:
 		d.decide = func(d *deletion) { d.lastOwner(perhaps) }
 	case len(late) > 0:
-		d.decide = func(d *deletion) { d.root(reason.LinkedLater.Of(late)) }
+		d.decide = func(d *deletion) { d.root(reason.LinkedLater(late)) }
 	case len(absent) > 0:
-		d.decide = func(d *deletion) { d.root(reason.OwnersAbsent.Of(absent)) }
+		d.decide = func(d *deletion) { d.root(reason.OwnersAbsent(absent)) }
 	default:
 		d.decide = func(d *deletion) { d.unknown(reason.OwnersNotInEvidence) }
 	}
@@ -109,19 +109,19 @@ func (d *deletion) seenAfter(dependent *deletion) bool {
 }
 
 // doubtOf returns why the deletion of an owner may not be the cause of d; nil if it is.
-func (q *inquiry) doubtOf(d, of *deletion, r object.Reference, is link) reason.Brief {
+func (q *inquiry) doubtOf(d, of *deletion, r object.Reference, is link) *reason.Reason {
 	if is == linkUnproven {
-		return reason.PerhapsLinkedLater.Of(r)
+		return reason.PerhapsLinkedLater(r)
 	}
 	if v := d.unlinked(of.when); v != nil {
-		return reason.LostOwner.Of(v.by.String(), v.when.time())
+		return reason.LostOwner(v.by.String(), v.when.time())
 	}
 	if w := q.unseenWrite(d); w != nil {
-		return reason.PerhapsRelinked.Of(w.by.String(), w.when.time())
+		return reason.PerhapsRelinked(w.by.String(), w.when.time())
 	}
 	last, seen := of.lastSighting(instant{})
 	if of.policy != string(reason.Foreground) && seen && last.held && !of.gone.known() && last.deleted != 0 {
-		return reason.OwnerHeld.Of(r)
+		return reason.OwnerHeld(r)
 	}
 	return nil
 }
@@ -257,12 +257,12 @@ func (q *inquiry) ownerNotInLog(d *deletion, r object.Reference, solid bool) {
 	case gone, culprit == nil:
 		q.unseen(d, r, remembered != nil && !gone)
 	case !solid || remembered == nil:
-		d.decide = func(d *deletion) { d.unknown(reason.PerhapsRemembered.Of(r, culprit.Identity)) }
+		d.decide = func(d *deletion) { d.unknown(reason.PerhapsRemembered(r, culprit.Identity)) }
 	case culprit.collectedBefore(d):
 		d.candidates = []*deletion{culprit.deletion}
-		d.decide = func(d *deletion) { d.follow(culprit.deletion, reason.OwnerRemembered.Of(r, culprit.Identity)) }
+		d.decide = func(d *deletion) { d.follow(culprit.deletion, reason.OwnerRemembered(r, culprit.Identity)) }
 	default:
-		d.decide = func(d *deletion) { d.root(reason.OwnerRemembered.Of(r, culprit.Identity)) }
+		d.decide = func(d *deletion) { d.root(reason.OwnerRemembered(r, culprit.Identity)) }
 	}
 }
 
@@ -302,7 +302,7 @@ func (q *inquiry) culprit(d *deletion, r object.Reference) (found *subject) {
 // together, unless that may be there still.
 func (q *inquiry) unseen(d *deletion, r object.Reference, mayBeThere bool) {
 	s := q.byUID[r.UID]
-	why := reason.OwnerDeletionNotInLog.Of([]object.Reference{r}, nil)
+	why := reason.OwnerDeletionNotInLog([]object.Reference{r}, nil)
 	if mayBeThere || s == nil || !s.real || s.deletion != nil && !s.deletion.phantom {
 		d.decide = func(d *deletion) { d.unknown(why) }
 		return
@@ -319,7 +319,7 @@ func (q *inquiry) unseen(d *deletion, r object.Reference, mayBeThere bool) {
 // lastOwner makes a deletion follow that of its last owner. Owners whose deletions have one beginning need
 // no order. For others it must be certain: more time between them than clocks may differ, and the last one did
 // not orphan its dependents. perhaps has those that may not have been owners then, and why.
-func (d *deletion) lastOwner(perhaps map[*deletion]reason.Brief) {
+func (d *deletion) lastOwner(perhaps map[*deletion]*reason.Reason) {
 	last := slices.MaxFunc(d.candidates, func(a, b *deletion) int { return a.since().compare(b.since()) })
 	for _, of := range d.candidates {
 		if of.cascade == last.cascade {
@@ -330,13 +330,13 @@ func (d *deletion) lastOwner(perhaps map[*deletion]reason.Brief) {
 			for _, of := range d.candidates {
 				owners = append(owners, of.as())
 			}
-			d.unknown(reason.LastOwnerUnknown.Of(owners))
+			d.unknown(reason.LastOwnerUnknown(owners))
 			return
 		}
 		// Whoever asked for the deletion of the last one may have ended a deletion in the foreground, which had begun before.
 		if last.ends && last.policy != policyDefault && !d.perhaps {
 			d.perhaps = true
-			d.also = append(d.also, reason.PerhapsLast.Of(of.as()))
+			d.also = append(d.also, reason.PerhapsLast(of.as()))
 		}
 	}
 	if last.inferred {
@@ -347,7 +347,7 @@ func (d *deletion) lastOwner(perhaps map[*deletion]reason.Brief) {
 		d.perhaps = true
 		d.also = append(d.also, why)
 	}
-	d.follow(last, reason.OwnerDeleted.Of(last.as(), last.policy == string(reason.Foreground)))
+	d.follow(last, reason.OwnerDeleted(last.as(), last.policy == string(reason.Foreground)))
 }
 
 // settle decides on each deletion once those are decided that it may come from. Of a circle, the first one has no cause.

@@ -346,15 +346,15 @@ func (w *world) check(t *rapid.T, l *log, complete func(types.UID) bool) (right,
 			switch want := w.roots[uid]; {
 			case uid == "" || d.Inferred:
 				continue
-			case d.Perhaps, reason.CodeOf(c.Root.Reason) == reason.CodeOf(reason.LinkedLater.Of(nil)): // a dependent that was made too late
+			case d.Perhaps, c.Root.Code == reason.LinkedLater(nil).Code: // a dependent that was made too late
 			case seen[uid]:
 				t.Errorf("%s is there twice", d.Object)
 			case c.Unexplained:
 				if unknown++; complete(uid) {
-					t.Errorf("%s is not explained: %s", d.Object, d.Why.Reason.Message())
+					t.Errorf("%s is not explained: %s", d.Object, d.Why.Message())
 				}
 			case want != root && (w.level == whole || !strings.HasPrefix(want, c.By.User+" ")): // without UIDs, a name is one object
-				t.Errorf("%s (%s) goes back to %s, not to %s: %s\n%s", d.Object, uid, want, root, d.Why.Reason.Message(), tell(r))
+				t.Errorf("%s (%s) goes back to %s, not to %s: %s\n%s", d.Object, uid, want, root, d.Why.Message(), tell(r))
 			default:
 				right++
 			}
@@ -414,11 +414,11 @@ func whoBegan(r *trace.DeletionReport) map[types.UID]said {
 	out := map[types.UID]said{}
 	for _, c := range r.Cascades {
 		for _, d := range c.Deletions {
-			s := said{text: fmt.Sprint(c.By.User, " ", reason.Message(c.Root.Reason))}
+			s := said{text: fmt.Sprint(c.By.User, " ", c.Root.Message())}
 			for up := d; ; up = c.Deletions[up.Parent] {
-				s.text += " " + reason.Message(up.Why.Reason)
+				s.text += " " + up.Why.Message()
 				for _, also := range up.Circumstances {
-					s.text += " " + reason.Message(also.Reason)
+					s.text += " " + also.Message()
 				}
 				if up.Parent < 0 {
 					break

@@ -20,7 +20,7 @@ type DeletionReport struct {
 	// numbers are of all.
 	Target *FoundDeletion `json:"target,omitempty"`
 	// Notes are what else is known of the object that was asked for.
-	Notes []reason.Nested `json:"notes"`
+	Notes []*reason.Reason `json:"notes"`
 
 	inquiry *inquiry // for Select
 }
@@ -44,7 +44,7 @@ type Generation struct {
 // Cascade is what one request, or one mistake in a reference, deleted.
 type Cascade struct {
 	// Root is why there is this cascade: the reason of its first deletion, or that of a collection.
-	Root reason.Nested `json:"root"`
+	Root *reason.Reason `json:"root"`
 	// Unexplained reports that it is unknown who began it: the first deletion is only the first that is
 	// known.
 	Unexplained bool `json:"unexplained,omitzero"`
@@ -96,11 +96,11 @@ type Deletion struct {
 	Basis    *Basis          `json:"basis,omitempty"`  // the first request; nil if none is in a log
 	Doubt    reason.Doubt    `json:"doubt,omitempty"`  // why that request may not have been executed; empty if it was
 	// Perhaps reports that it is not proven that it has the root of its cascade: see Why and Circumstances of it, and of what it came from.
-	Perhaps  bool          `json:"perhaps,omitzero"`
-	Inferred bool          `json:"inferred,omitzero"` // that it comes from its parent, or that it went at all, is in no line of a log: see Why
-	Why      reason.Nested `json:"why"`               // a reason.Brief; the short form leaves out what the parent says
+	Perhaps  bool           `json:"perhaps,omitzero"`
+	Inferred bool           `json:"inferred,omitzero"` // that it comes from its parent, or that it went at all, is in no line of a log: see Why
+	Why      *reason.Reason `json:"why"`               // a *reason.Reason; the short form leaves out what the parent says
 	// Circumstances are what else matters, such as a restart of the garbage collector.
-	Circumstances []reason.Nested `json:"circumstances"`
+	Circumstances []*reason.Reason `json:"circumstances"`
 	// Whole is where a log has the whole object, as it was last before the deletion or in the first answer to
 	// that. It is nil if no log has it.
 	Whole *Place `json:"whole,omitempty"`

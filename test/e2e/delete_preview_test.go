@@ -192,7 +192,7 @@ func (d *deletion) planText(uid types.UID) string {
 func (d *deletion) nondeterministic() map[types.UID]bool {
 	out := map[types.UID]bool{}
 	for _, o := range d.plan.Outcomes {
-		out[o.Object.UID] = o.Nondeterministic.Reason != nil
+		out[o.Object.UID] = o.Nondeterministic != nil
 	}
 	return out
 }

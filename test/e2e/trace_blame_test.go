@@ -209,7 +209,7 @@ func TestTraceBlamesNobodyForWhatSomebodyElseDid(t *testing.T) {
 					if d.Object.Namespace != o.GetNamespace() || d.Object.Name != o.GetName() {
 						continue
 					}
-					t.Logf("%s: %s in %s: by %q, unexplained %v, perhaps %v: %s", what, d.Object.Name, d.Object.Namespace, c.By, c.Unexplained, d.Perhaps, c.Root.Reason.Message())
+					t.Logf("%s: %s in %s: by %q, unexplained %v, perhaps %v: %s", what, d.Object.Name, d.Object.Namespace, c.By, c.Unexplained, d.Perhaps, c.Root.Message())
 					if actingAs(c.By) == ines && !c.Unexplained && !d.Perhaps || c.By.Role == trace.RoleCollector && c.By.As != "" {
 						t.Errorf("%s blames %s for %s in %s", what, c.By, d.Object.Name, d.Object.Namespace)
 					}

@@ -200,12 +200,12 @@ func (t *traced) compareRoots(r *trace.DeletionReport, runs []*drawnRun, lacking
 				t.Errorf("%s, %s=%d: %s is said to be deleted", what, seedVariable, run.seed, f)
 			case is.of.Unexplained:
 				n.unknown++
-				why[reason.CodeOf(is.of.Root.Reason)]++
+				why[is.of.Root.Code]++
 			case is.Perhaps:
 				n.perhaps++
 			case !roots[actingAs(is.of.By)]:
 				n.wrong++
-				t.Errorf("%s, %s=%d: %s is said to be deleted by %s (%s), it was %v", what, seedVariable, run.seed, f, actingAs(is.of.By), is.Why.Reason.Message(), slices.Collect(maps.Keys(roots)))
+				t.Errorf("%s, %s=%d: %s is said to be deleted by %s (%s), it was %v", what, seedVariable, run.seed, f, actingAs(is.of.By), is.Why.Message(), slices.Collect(maps.Keys(roots)))
 			default:
 				n.right++
 			}
@@ -221,8 +221,8 @@ func (t *traced) requireRoots(runs []*drawnRun) {
 	whole := t.evidence(t.log)
 	n, why := t.compareRoots(whole.explain(), runs, false)
 	t.Logf("%d graphs: %+v, unknown: %v", len(runs), n, why)
-	delete(why, reason.CodeOf(reason.LastOwnerUnknown.Of(nil)))
-	delete(why, reason.CodeOf(reason.MayHaveAsked.Of(nil)))
+	delete(why, reason.LastOwnerUnknown(nil).Code)
+	delete(why, reason.MayHaveAsked(nil).Code)
 	if n.missing > 0 || len(why) > 0 || n.right < 5*len(runs) {
 		t.Errorf("%d right, %d are missing in the report, unknown: %v", n.right, n.missing, why)
 	}
@@ -257,10 +257,10 @@ func (t *traced) requireCollected(what string, r *trace.DeletionReport, collecte
 	codes, missing := map[reason.Code]int{}, maps.Clone(collected)
 	for i := range r.Cascades {
 		c := &r.Cascades[i]
-		nobody := reason.CodeOf(c.Root.Reason) == reason.CodeOf(reason.OwnersAbsent.Of(nil))
+		nobody := c.Root.Code == reason.OwnersAbsent(nil).Code
 		another := c.By.Role != trace.RoleCollector && c.By.Role != trace.RoleNone // controller
 		if c.By.User != "" || c.Unexplained == nobody && !another {
-			t.Errorf("%s: a cascade by %+v, unexplained: %v, %s", what, c.By, c.Unexplained, c.Root.Reason.Message())
+			t.Errorf("%s: a cascade by %+v, unexplained: %v, %s", what, c.By, c.Unexplained, c.Root.Message())
 		}
 		for j := range c.Deletions {
 			d := &c.Deletions[j]
@@ -268,15 +268,15 @@ func (t *traced) requireCollected(what string, r *trace.DeletionReport, collecte
 			switch {
 			case f == nil: // an owner that never was
 			case f.gone == 0 && f.marked == 0:
-				t.Errorf("%s: %s in %s is said to be deleted: %s", what, resourceName(d), d.Object.Namespace, d.Why.Reason.Message())
+				t.Errorf("%s: %s in %s is said to be deleted: %s", what, resourceName(d), d.Object.Namespace, d.Why.Message())
 			}
 			if missing[d.Object.UID] == "" {
 				continue
 			}
 			delete(missing, d.Object.UID)
-			codes[reason.CodeOf(d.Why.Reason)]++
-			if d.By.Role != trace.RoleCollector || whys && reason.CodeOf(d.Why.Reason) == reason.CodeOf(reason.OwnersNotInEvidence) {
-				t.Errorf("%s: %s in %s: by %q, %s", what, resourceName(d), d.Object.Namespace, d.By.Role, d.Why.Reason.Message())
+			codes[d.Why.Code]++
+			if d.By.Role != trace.RoleCollector || whys && d.Why.Code == reason.OwnersNotInEvidence.Code {
+				t.Errorf("%s: %s in %s: by %q, %s", what, resourceName(d), d.Object.Namespace, d.By.Role, d.Why.Message())
 			}
 		}
 	}

@@ -195,9 +195,9 @@ func (t *traced) requireCascade(r *trace.DeletionReport, want cascadeOf) {
 		}
 		by, inferred := c.By, slices.ContainsFunc(c.Deletions, func(d trace.Deletion) bool { return d.Inferred })
 		if c.Unexplained || by.Role != want.role || actingAs(by) != want.user || want.group != "" && !slices.Contains(by.Groups, want.group) ||
-			c.Verb != want.verb || c.Policy != want.policy || reason.CodeOf(c.Root.Reason) != want.why || root != want.root && want.root != "" ||
+			c.Verb != want.verb || c.Policy != want.policy || c.Root.Code != want.why || root != want.root && want.root != "" ||
 			want.inferred != inferred {
-			t.Errorf("%s: got root %s, %s %q %v, %s %q, %s, inferred: %v, unexplained: %v", want.name, root, by.Role, actingAs(by), by.Groups, c.Verb, c.Policy, reason.CodeOf(c.Root.Reason), inferred, c.Unexplained)
+			t.Errorf("%s: got root %s, %s %q %v, %s %q, %s, inferred: %v, unexplained: %v", want.name, root, by.Role, actingAs(by), by.Groups, c.Verb, c.Policy, c.Root.Code, inferred, c.Unexplained)
 		}
 		if !want.begun.IsZero() && (c.At.Before(want.begun.Add(-10*time.Millisecond)) || c.At.After(want.end)) {
 			t.Errorf("%s: at %v, want between %v and %v", want.name, c.At, want.begun, want.end)
@@ -234,7 +234,7 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 		want = append(want, c)
 	}
 	asked := func(c cascadeOf, user, verb, policy string, do func()) {
-		c.role, c.user, c.verb, c.policy, c.why = trace.RoleUser, user, verb, policy, reason.CodeOf(reason.AskedFor.Of(""))
+		c.role, c.user, c.verb, c.policy, c.why = trace.RoleUser, user, verb, policy, reason.AskedFor("").Code
 		add(c, do)
 	}
 	options := func(policy metav1.DeletionPropagation) metav1.DeleteOptions {
@@ -271,7 +271,7 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 	w.awaitGoneIn(monitoring, "statefulsets", "pods", "controllerrevisions")
 	want = append(want, cascadeOf{
 		name: "redis-exporter", ns: monitoring, role: trace.RoleCollector, user: collectorAccount, verb: "delete", policy: "Background",
-		why: reason.CodeOf(reason.OwnersAbsent.Of(nil)), root: "statefulsets/redis-exporter", begun: restarted, end: time.Now(), least: []string{"statefulsets/redis-exporter", "pods/", "controllerrevisions/"},
+		why: reason.OwnersAbsent(nil).Code, root: "statefulsets/redis-exporter", begun: restarted, end: time.Now(), least: []string{"statefulsets/redis-exporter", "pods/", "controllerrevisions/"},
 	})
 
 	// Deployments that a service account deletes. The dependents of one stay.
@@ -285,7 +285,7 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 		c := cascadeOf{
 			name: "a Deployment with " + string(policy), ns: ns, root: "deployments/web", least: []string{"deployments/web"},
 			role: trace.RoleServiceAccount, user: "system:serviceaccount:" + accounts + ":deployer", group: "system:serviceaccounts:" + accounts,
-			verb: "delete", policy: string(policy), why: reason.CodeOf(reason.AskedFor.Of("")),
+			verb: "delete", policy: string(policy), why: reason.AskedFor("").Code,
 		}
 		if policy != metav1.DeletePropagationOrphan {
 			c.least = append(c.least, "replicasets/web", "pods/web", "configmaps/settings")
@@ -335,7 +335,7 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 	s.must(err)
 	add(cascadeOf{
 		name: "a Job with a TTL", ns: jobs, role: trace.RoleTTL, user: ttlAccount, verb: "delete", policy: "Foreground",
-		why: reason.CodeOf(reason.TTLExpired), root: "jobs/done", least: []string{"jobs/done", "pods/done"},
+		why: reason.TTLExpired.Code, root: "jobs/done", least: []string{"jobs/done", "pods/done"},
 	}, func() { w.awaitGoneIn(jobs, "jobs", "pods") })
 
 	// An eviction.
@@ -345,7 +345,7 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 		_, err := w.clientOf(bob, pod(evictions, "evicted")).Create(s.Context(), newObject("policy/v1", "Eviction", evictions, "evicted").Unstructured, metav1.CreateOptions{}, "eviction")
 		s.must(err)
 	})
-	want[len(want)-1].why = reason.CodeOf(reason.Evicted.Of(""))
+	want[len(want)-1].why = reason.Evicted("").Code
 
 	// A collection.
 	collection := s.namespace("collection")
@@ -356,7 +356,7 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 	asked(cascadeOf{name: "a collection", ns: collection, least: []string{"configmaps/one", "configmaps/two", "roles/below"}}, "bob@example.com", "deletecollection", "Background", func() {
 		s.must(w.clientOf(bob, several).DeleteCollection(s.Context(), background, metav1.ListOptions{LabelSelector: "app=web"}))
 	})
-	want[len(want)-1].why = reason.CodeOf(reason.InCollection.Of(""))
+	want[len(want)-1].why = reason.InCollection("").Code
 
 	// Two objects that had one name, one after the other.
 	names := s.namespace("names")
@@ -381,7 +381,7 @@ func TestTraceNamesWhoDeletedWhat(t *testing.T) {
 		w.requireCascade(r, c)
 	}
 	if c := r.Select(trace.Question{Type: "sts", Namespace: monitoring, Name: "redis-exporter"}); c == nil || len(c.Cascades[0].Deletions[0].Circumstances) != 1 ||
-		reason.CodeOf(c.Cascades[0].Deletions[0].Circumstances[0].Reason) != reason.CodeOf(reason.CollectorRestarted.Of(time.Time{})) {
+		c.Cascades[0].Deletions[0].Circumstances[0].Code != reason.CollectorRestarted(time.Time{}).Code {
 		t.Errorf("redis-exporter: no restart of the collector: %+v", c)
 	}
 	for _, o := range []struct {
@@ -438,7 +438,7 @@ func TestTraceFromTheManagersLogAtItsUsualLevel(t *testing.T) {
 	r := w.report(w.managerLog())
 	w.requireCollected("the log of kube-controller-manager alone, -v=2", r, w.collected(), false)
 	c := r.Select(trace.Question{UID: string(exporter.GetUID())})
-	if c == nil || c.Cascades[0].Unexplained || reason.CodeOf(c.Cascades[0].Root.Reason) != reason.CodeOf(reason.OwnersAbsent.Of(nil)) {
+	if c == nil || c.Cascades[0].Unexplained || c.Cascades[0].Root.Code != reason.OwnersAbsent(nil).Code {
 		t.Errorf("redis-exporter: %+v", c)
 	}
 }

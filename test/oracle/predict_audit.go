@@ -135,7 +135,7 @@ func (a *auditPredictions) finding(f *audit.Finding) {
 // stuck adds what a finding about a reference predicts that the collector cannot act on.
 func (a *auditPredictions) stuck(f *audit.Finding, aspect, said string, outside func(func(End) bool) func(End) bool) {
 	o := a.objects[f.Object.UID]
-	switch reason.CodeOf(f.Effect) {
+	switch f.Effect.Code {
 	case "NeverCompletes": // a foreground deletion waits for itself
 		a.add(aspect, o.UID, said, outside(func(e End) bool { return e.Object(o.UID) != nil }))
 	case "NeverCollected": // it owns itself, so it is deleted only with others
@@ -172,13 +172,13 @@ func (a *auditPredictions) groupFinding(f *audit.Finding) {
 			continue
 		}
 		exists := func(e End) bool { return e.Object(o.UID) != nil || withContainer(a.scenario, e, o) }
-		switch reason.CodeOf(f.Effect) {
+		switch f.Effect.Code {
 		case "NeverCollected":
 			a.add(aspect, o.UID, said, func(e End) bool { return !e.Deleted(o.UID) || a.explained(e, o) })
 		case "NeverCompletes":
 			a.add(aspect, o.UID, said, exists)
 		case "Waits":
-			if f.Effect == (reason.Waits{Forever: true}) || f.Effect == (reason.Waits{}) && waitsForFinalizer(f.Blocker) {
+			if f.Effect.Equal(reason.Of(reason.Waits{Forever: true})) || f.Effect.Equal(reason.Of(reason.Waits{})) && waitsForFinalizer(f.Blocker) {
 				a.add(aspect, o.UID, said, exists)
 			}
 		default:
@@ -196,10 +196,10 @@ func isNeverRemoved(finalizer string) bool {
 
 // waitsForFinalizer reports whether a deletion is blocked by another controller's finalizer in
 // the end. Everything else that may block one goes by itself.
-func waitsForFinalizer(found reason.Reason) bool {
-	switch found := found.(type) {
+func waitsForFinalizer(found *reason.Reason) bool {
+	switch found := found.Parameters.(type) {
 	case reason.BlockedByDependents:
-		return waitsForFinalizer(found.Because.Reason)
+		return waitsForFinalizer(found.Because)
 	case reason.HeldByFinalizers:
 		return slices.ContainsFunc(found.Finalizers, isNeverRemoved)
 	}

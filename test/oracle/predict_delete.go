@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
@@ -27,7 +26,7 @@ func Accepted(s scenario.Scenario) scenario.Scenario {
 	for len(s.Deletes) > 0 {
 		refused := map[string]bool{}
 		for _, b := range previewOf(s).Blocked {
-			switch reason.CodeOf(b.Reason) {
+			switch b.Reason.Code {
 			case "ContentsUnknown", "CascadeRefused":
 				refused[string(b.Object.UID)] = true
 			}
@@ -264,7 +263,7 @@ func reservesOf(p *plan.Plan) map[types.UID]Reserve {
 		if o.When == plan.Later {
 			out[o.Object.UID] = Later
 		}
-		if o.Nondeterministic.Reason != nil {
+		if o.Nondeterministic != nil {
 			out[o.Object.UID] = Nondeterministic
 		}
 	}

@@ -51,7 +51,7 @@ func PredictWhy(s scenario.Scenario) []Prediction {
 			p.Holds = holdsForTerminating(o, answer.Consequence)
 		}
 		switch {
-		case answer.Nondeterministic.Reason != nil:
+		case answer.Nondeterministic != nil:
 			p.Reserve = Nondeterministic
 		case strings.Contains(answer.Headline, "once no Pod is left"):
 			p.Reserve = Later

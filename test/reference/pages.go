@@ -86,7 +86,7 @@ func (p reasons) collect(file *ast.File) {
 		case *ast.FuncDecl:
 			if d.Recv != nil && d.Name.Name == "Message" {
 				if of, ok := d.Recv.List[0].Type.(*ast.Ident); ok {
-					p.said[of.Name] = of.Name != "Fixed"
+					p.said[of.Name] = of.Name != "words"
 				}
 			}
 		case *ast.GenDecl:
@@ -122,17 +122,14 @@ func (p reasons) row(group *ast.GenDecl, spec ast.Spec) (string, error) {
 		}
 		code, doc = spec.Names[0].Name, spec.Doc
 		of := call.Fun
-		switch types := of.(type) {
-		case *ast.IndexExpr:
-			of = types.X
-		case *ast.IndexListExpr:
+		if types, ok := of.(*ast.IndexExpr); ok {
 			of = types.X
 		}
 		switch {
 		case isNamed(of, "with"):
 			parameters = []string{text(call.Args[1])}
 			sentence = verb.ReplaceAllString(text(call.Args[2]), "{"+parameters[0]+"}")
-		case isNamed(of, "with2"), isNamed(of, "says2"):
+		case isNamed(of, "says2"):
 			parameters = strings.Fields(strings.ReplaceAll(text(call.Args[1]), ",omitzero", ""))
 		case isNamed(call.Fun, "fixed"):
 			sentence = text(call.Args[1])

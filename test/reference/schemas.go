@@ -39,8 +39,8 @@ type schema map[string]any
 var known = map[string]schema{
 	"string": {"type": "string"}, "bool": {"type": "boolean"}, "int": {"type": "integer"}, "int64": {"type": "integer"},
 	"types.UID": {"type": "string"}, "metav1.Duration": {"type": "string"}, "time.Time": {"type": "string", "format": "date-time"},
-	"json.RawMessage": {"type": "object"}, // the parameters of a reason
-	"reason.Nested":   {"$ref": "#/$defs/reason.Stored"},
+	"any":         {"type": "object"}, // the parameters of a reason
+	"reason.Text": {"type": "string"},
 	"metav1.OwnerReference": {
 		"type": "object", "required": []string{"apiVersion", "kind", "name", "uid"}, "additionalProperties": false,
 		"properties": schema{
@@ -229,7 +229,7 @@ func (d *declarations) of(e ast.Expr, in string) (schema, error) {
 			return nil, err
 		}
 		slices.Sort(required)
-		return schema{"type": "object", "properties": fields, "required": required, "additionalProperties": false}, nil
+		return schema{"type": "object", "properties": fields, "required": slices.Compact(required), "additionalProperties": false}, nil
 	}
 	return nil, fmt.Errorf("package %s has a type %T in a document", in, e)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // roundLog writes what the collector does, a line per step to standard output, and what else
@@ -43,7 +42,7 @@ func (l *roundLog) step(s *plan.Step, e event.Event) {
 		delete(l.skipped, s.Object.UID)
 		why = s.Reason
 	} else {
-		again := string(s.Action) + string(e.Status) + reason.Message(e.Reason)
+		again := string(s.Action) + string(e.Status) + e.Reason.Message()
 		if l.skipped[s.Object.UID] == again {
 			return
 		}
@@ -55,7 +54,7 @@ func (l *roundLog) step(s *plan.Step, e event.Event) {
 	// Nothing is to be done if standard output is closed: the service continues.
 	if l.options.JSONLines() {
 		_ = l.options.Scan.WriteLine(event.Record{
-			Action: string(s.Action), Object: s.Object.Identity, Status: e.Status, Stored: reason.StoreOptional(why), Time: l.now().Truncate(time.Second),
+			Action: string(s.Action), Object: s.Object.Identity, Status: e.Status, Reason: why, Time: l.now().Truncate(time.Second),
 		})
 	} else {
 		fmt.Fprintln(l.options.Scan.Out, planview.LogLine(l.now(), s, e, l.options.Scan.Palette()))

@@ -41,11 +41,11 @@ func lines(text string) []string {
 var (
 	orphan = &plan.Step{
 		Action: plan.ActionDelete, Object: plan.ObjectState{Identity: object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "token", UID: "1"}},
-		Reason: reason.OwnersLost{Owners: []reason.Owner{{APIVersion: "apps/v1", Kind: "Deployment", Name: "old", UID: "2", Found: reason.Found{State: reason.StateMissing}}}},
+		Reason: reason.Of(reason.OwnersLost{Owners: []reason.Owner{{APIVersion: "apps/v1", Kind: "Deployment", Name: "old", UID: "2", Found: reason.Found{State: reason.StateMissing}}}}),
 	}
 	done    = event.Event{Event: event.Ended, Status: event.Done}
-	changed = event.Event{Event: event.Ended, Status: event.Skipped, Reason: reason.KeepsChanging.Of(3)}
-	refused = event.Event{Event: event.Ended, Status: event.Failed, Reason: reason.KeepsChanging.Of(5)}
+	changed = event.Event{Event: event.Ended, Status: event.Skipped, Reason: reason.KeepsChanging(3)}
+	refused = event.Event{Event: event.Ended, Status: event.Failed, Reason: reason.KeepsChanging(5)}
 )
 
 func TestStepThatIsTriedAgainIsLoggedOncePerReason(t *testing.T) {

@@ -157,7 +157,7 @@ func (c *overviewCommand) ask(ctx context.Context, s *cli.ScanOptions) (*overvie
 		return v, nil
 	}
 	v.Cluster.Context, v.Cluster.Server, _ = s.ContextAndServer() // the scan has read the kubeconfig
-	v.Manager = reason.StoreOptional(manager(ctx, live, s.Now()))
+	v.Manager = manager(ctx, live, s.Now())
 	return v, nil
 }
 
@@ -165,7 +165,7 @@ func (c *overviewCommand) ask(ctx context.Context, s *cli.ScanOptions) (*overvie
 const patience = 2 * time.Second
 
 // manager returns whether kube-controller-manager runs.
-func manager(ctx context.Context, live *client.Client, now time.Time) reason.Reason {
+func manager(ctx context.Context, live *client.Client, now time.Time) *reason.Reason {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	leader, err := health.ReadLeader(ctx, live)

@@ -39,9 +39,9 @@ func (r *run) backUpAll(ctx context.Context) {
 			r.live.setBackedUp(n, o)
 		}
 	}
-	var result reason.Reason = reason.BackedUp{Saved: len(saved), Total: len(nodes), Repair: len(r.repaired) > 0}
+	var result *reason.Reason = reason.Of(reason.BackedUp{Saved: len(saved), Total: len(nodes), Repair: len(r.repaired) > 0})
 	if err != nil {
-		result = reason.NothingBackedUp.Of(runner.FailureOf(err))
+		result = reason.NothingBackedUp(runner.FailureOf(err))
 	}
 	r.runner.Emit(event.Event{Event: event.Backup, Reason: result})
 }
@@ -100,7 +100,7 @@ func (r *run) writeBackup(ctx context.Context, objects []object.Identity) (saved
 // to be evaluated again.
 func (t *task) backUp(ctx context.Context, o *object.Object) *event.Result {
 	if err := t.run.backupErrors[t.node]; err != nil {
-		return runner.Failed(reason.BackupFailed.Of(runner.FailureOf(err)))
+		return runner.Failed(reason.BackupFailed(runner.FailureOf(err)))
 	}
 	saved, failed, err := t.run.writeBackup(ctx, []object.Identity{o.Identity})
 	now := saved[o.UID]
@@ -109,7 +109,7 @@ func (t *task) backUp(ctx context.Context, o *object.Object) *event.Result {
 	case err != nil && ctx.Err() != nil:
 		return t.run.runner.Interrupted(ctx)
 	case err != nil:
-		return runner.Failed(reason.BackupFailed.Of(runner.FailureOf(err)))
+		return runner.Failed(reason.BackupFailed(runner.FailureOf(err)))
 	case now == nil:
 		t.run.live.setGone(t.node)
 		return nil

@@ -59,15 +59,15 @@ func (t *task) checkContents(ctx context.Context, o *object.Object) *event.Resul
 	case ctx.Err() != nil:
 		return t.run.runner.Interrupted(ctx)
 	case err != nil:
-		return runner.Failed(reason.ContentsNotListed.Of(runner.FailureOf(err)))
+		return runner.Failed(reason.ContentsNotListed(runner.FailureOf(err)))
 	}
 	view := snapshot.NewView(s)
 	if gaps := view.ContentsGaps(o.Identity, t.run.plan.AcceptedGaps); len(gaps) > 0 {
-		return runner.Failed(reason.ContentsIncomplete.Of(gaps[0].Parameter()))
+		return runner.Failed(reason.ContentsIncomplete(gaps[0].Parameter()))
 	}
 	for _, inside := range s.Objects {
 		if view.Contains(o.Identity, inside) && !t.run.planShows(inside) {
-			return runner.Failed(reason.ContentsAdded.Of(inside.Identity))
+			return runner.Failed(reason.ContentsAdded(inside.Identity))
 		}
 	}
 	t.contentsChecked = true

@@ -14,8 +14,8 @@ import (
 type evaluation struct {
 	object   *object.Object // nil: gone
 	decision collector.Decision
-	backedUp bool          // in the object's present state
-	skip     reason.Reason // why the step is not to be done; nil: it is
+	backedUp bool           // in the object's present state
+	skip     *reason.Reason // why the step is not to be done; nil: it is
 
 	// rereads are the objects that must have been read since the latest write for the
 	// evaluation to count.

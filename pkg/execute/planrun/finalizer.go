@@ -43,10 +43,10 @@ func (t *task) checkDependents(ctx context.Context) *event.Result {
 	case ctx.Err() != nil:
 		return t.run.runner.Interrupted(ctx)
 	case err != nil:
-		return runner.Skipped(reason.DependentsNotListed.Of(runner.FailureOf(err)))
+		return runner.Skipped(reason.DependentsNotListed(runner.FailureOf(err)))
 	}
 	if !l.model.Complete(t.step.Object.Namespace) {
-		return runner.Skipped(reason.DependentsIncomplete.Of(t.run.firstGap(l.model.Graph())))
+		return runner.Skipped(reason.DependentsIncomplete(t.run.firstGap(l.model.Graph())))
 	}
 	n := l.model.Graph().Find(t.step.Object.UID)
 	o := l.model.Object(n)

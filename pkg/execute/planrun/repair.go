@@ -24,7 +24,7 @@ var unknownRepair = repair.Repair{Fix: repair.None, Found: reason.Found{State: r
 // decideRepair decides again on a step that repairs o. The step is done if the same
 // repairs are needed as planned; skip is nil then. Rereads are the new owners, which must
 // have been read since the latest write.
-func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector.Decision, skip reason.Reason, rereads []graph.Node) {
+func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector.Decision, skip *reason.Reason, rereads []graph.Node) {
 	d = collector.Decision{Action: collector.Action(step.Action)}
 	switch {
 	case o == nil:
@@ -43,9 +43,9 @@ func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector
 		now, same := m.repairOf(step.Patch.Node, ref, func(now repair.Repair) bool { return stillFits(step.Action, planned, now) })
 		switch {
 		case !same && now.Fix == repair.None:
-			return d, reason.OwnerNotRepairable{Owner: ref, Found: now.Found}, nil
+			return d, reason.Of(reason.OwnerNotRepairable{Owner: ref, Found: now.Found}), nil
 		case !same:
-			return d, reason.RepairedOtherwise.Of(ref, string(now.Fix)), nil
+			return d, reason.RepairedOtherwise(ref, string(now.Fix)), nil
 		case step.Action == plan.ActionUnlink:
 			d.Change.Drop = append(d.Change.Drop, i)
 			continue
@@ -53,9 +53,9 @@ func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector
 		owner := m.graph.Find(now.Becomes.UID)
 		switch o := m.model.Object(owner); {
 		case o == nil:
-			return d, reason.NewOwnerGone.Of(now.Becomes), nil
+			return d, reason.NewOwnerGone(now.Becomes), nil
 		case o.Terminating():
-			return d, reason.NewOwnerTerminating.Of(now.Becomes), nil
+			return d, reason.NewOwnerTerminating(now.Becomes), nil
 		}
 		d.Change.Rewrite = append(d.Change.Rewrite, object.Rewrite{Index: i, Reference: now.Becomes})
 		rereads = append(rereads, owner)

@@ -89,7 +89,7 @@ func (t *task) rereadObject(ctx context.Context) *event.Result {
 	case ctx.Err() != nil && err != nil:
 		return t.run.runner.Interrupted(ctx)
 	case err != nil:
-		return runner.Failed(reason.RereadFailed{Failure: runner.FailureOf(err), Changed: true})
+		return runner.Failed(reason.Of(reason.RereadFailed{Failure: runner.FailureOf(err), Changed: true}))
 	}
 	t.run.live.observe(t.node, now)
 	t.changed, t.verified = true, true
@@ -118,7 +118,7 @@ func (t *task) rereadDependencies(ctx context.Context, e evaluation, nodes []gra
 		case ctx.Err() != nil:
 			return e, t.run.runner.Interrupted(ctx)
 		case e.skip == nil:
-			return e, runner.Failed(reason.DependencyReadFailed{Object: t.run.graph.Object(n).Identity, Failure: runner.FailureOf(err)})
+			return e, runner.Failed(reason.Of(reason.DependencyReadFailed{Object: t.run.graph.Object(n).Identity, Failure: runner.FailureOf(err)}))
 		}
 	}
 	return t.run.live.evaluate(t.step, read, t.run.contents.deleting.Load()), nil

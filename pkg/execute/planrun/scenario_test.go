@@ -110,18 +110,18 @@ func describeResult(r event.Result) string {
 }
 
 // describeReason returns the code and the parameters of a reason; "" if it is nil.
-func describeReason(r reason.Reason) string {
-	switch r := r.(type) {
-	case nil:
+func describeReason(r *reason.Reason) string {
+	switch {
+	case r == nil:
 		return ""
-	case reason.Fixed:
-		return string(reason.CodeOf(r))
+	case r.Parameters == nil:
+		return string(r.Code)
 	}
-	of := reflect.ValueOf(r)
+	of := reflect.ValueOf(r.Parameters)
 	if parameter := of.FieldByName("Value"); parameter.IsValid() {
 		of = parameter
 	}
-	return strings.TrimSpace(string(reason.CodeOf(r)) + " " + parameters(of))
+	return strings.TrimSpace(string(r.Code) + " " + parameters(of))
 }
 
 // parameters returns the values in v that are not zero.
@@ -133,8 +133,8 @@ func parameters(v reflect.Value) string {
 		return parameters(v.Elem())
 	}
 	switch value := v.Interface().(type) {
-	case reason.Nested:
-		return describeReason(value.Reason)
+	case reason.Reason:
+		return describeReason(&value)
 	case reason.Gap:
 		return value.String() + " (" + value.ErrorClass + ")"
 	case fmt.Stringer:

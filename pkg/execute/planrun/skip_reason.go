@@ -15,15 +15,15 @@ import (
 )
 
 // skipReason returns why a step is skipped, given what the collector decides instead.
-func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
+func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.Decision) *reason.Reason {
 	switch d.Action {
 	case collector.ActionNone:
 		return noActionReason(m, step, n, d)
 	case collector.ActionOrphanDependents:
-		return reason.DependentExists.Of(dependentOf(m, n))
+		return reason.DependentExists(dependentOf(m, n))
 	case collector.ActionUnlink:
 		if owner, ok := solidOwner(m, n, nil); ok && step.Action == plan.ActionDelete {
-			return reason.OwnerStillExists.Of(owner)
+			return reason.OwnerStillExists(owner)
 		}
 	case collector.ActionDelete:
 		if step.Action == plan.ActionUnlink {
@@ -33,15 +33,15 @@ func skipReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.De
 		if step.Action != plan.ActionRemoveFinalizer {
 			return reason.AlreadyTerminating
 		}
-		return reason.OtherFinalizerFirst.Of(d.Change.RemoveFinalizer)
+		return reason.OtherFinalizerFirst(d.Change.RemoveFinalizer)
 	case collector.ActionUnblock:
 	}
-	return reason.DecidedOtherwise.Of(string(d.Action))
+	return reason.DecidedOtherwise(string(d.Action))
 }
 
 // changeSincePlanned returns why a requested step is skipped: how its object differs from
 // what the plan showed. It returns nil if nothing that matters has changed.
-func changeSincePlanned(step *plan.Step, now *object.Object) reason.Reason {
+func changeSincePlanned(step *plan.Step, now *object.Object) *reason.Reason {
 	shown := step.Transition().StateBefore
 	switch {
 	case now == nil:
@@ -59,7 +59,7 @@ func changeSincePlanned(step *plan.Step, now *object.Object) reason.Reason {
 }
 
 // noActionReason returns why the collector does not act on an object.
-func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.Decision) reason.Reason {
+func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collector.Decision) *reason.Reason {
 	switch d.NoAction {
 	case collector.ObjectGone:
 		if step.Action == plan.ActionDelete {
@@ -74,7 +74,7 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 		if step.Action != plan.ActionRemoveFinalizer {
 			return reason.AlreadyTerminating
 		}
-		return reason.DependentBlocks.Of(blockingDependent(m, n))
+		return reason.DependentBlocks(blockingDependent(m, n))
 	case collector.DependentsUnknown:
 		return reason.DependentsUnknown
 	case collector.PatchRejected:
@@ -82,9 +82,9 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 	case collector.ContentsUnknown:
 		return snapshot.ContentsUnknown(m.ContentsGaps(n))
 	case collector.UIDContested:
-		return snapshot.UIDContested(m.Object(n))
+		return reason.Of(snapshot.UIDContested(m.Object(n)))
 	case collector.ReferenceUnknown:
-		return reason.OwnerNotResolved.Of(m.Object(n).Owners[d.UndecidableReference])
+		return reason.OwnerNotResolved(m.Object(n).Owners[d.UndecidableReference])
 	case collector.NoOwners:
 		if step.Action == plan.ActionDelete {
 			return reason.NoOwnerReferences
@@ -95,7 +95,7 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 			among = nil
 		}
 		if owner, ok := solidOwner(m, n, among); ok {
-			return reason.OwnerStillExists.Of(owner)
+			return reason.OwnerStillExists(owner)
 		}
 	case collector.ActionTaken:
 	}

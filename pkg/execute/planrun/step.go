@@ -76,7 +76,7 @@ func (t *task) evaluate(ctx context.Context) (evaluation, *event.Result) {
 			out = t.rereadObject(ctx)
 			e = t.evaluateNow()
 		case e.skip != nil && t.changed && e.object != nil:
-			return e, runner.Skipped(reason.ObjectChanged.Of(reason.Nested{Reason: e.skip}))
+			return e, runner.Skipped(reason.ObjectChanged(e.skip))
 		case e.skip != nil:
 			return e, runner.Skipped(e.skip)
 		default:
@@ -97,7 +97,7 @@ func (t *task) evaluateNow() evaluation {
 func (t *task) advance(ctx context.Context, e evaluation) *event.Result {
 	switch {
 	case t.attempts == t.run.attempts():
-		return runner.Failed(reason.KeepsChanging.Of(t.attempts))
+		return runner.Failed(reason.KeepsChanging(t.attempts))
 	case t.run.backup != nil && t.step.BacksUp() && (!e.backedUp || t.run.backupErrors[t.node] != nil):
 		return t.backUp(ctx, e.object)
 	case e.decision.Action == collector.ActionRemoveFinalizer && !t.step.Requested && t.relists <= min(t.attempts, maxRelists-1):
@@ -133,7 +133,7 @@ func (t *task) unfinishedDependents(e evaluation) *event.Result {
 		}
 		earlier := &t.run.plan.Steps[i]
 		if n := earlier.Transition().Node; slices.Contains(t.run.graph.Owners(n), t.node) && t.run.live.isDue(n) {
-			return runner.Skipped(reason.PrecedingStepNotDone.Of(string(earlier.Action), earlier.Object.Identity))
+			return runner.Skipped(reason.PrecedingStepNotDone(string(earlier.Action), earlier.Object.Identity))
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (t *task) write(ctx context.Context, e evaluation) *event.Result {
 		t.run.live.setGone(t.node)
 		return nil
 	}
-	return runner.Failed(reason.WriteFailed.Of(runner.FailureOf(err)))
+	return runner.Failed(reason.WriteFailed(runner.FailureOf(err)))
 }
 
 func (r *run) send(ctx context.Context, o *object.Object, d collector.Decision) (*object.Object, error) {

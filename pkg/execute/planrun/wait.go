@@ -122,7 +122,7 @@ func (t *task) waitForGone(ctx context.Context) *event.Result {
 	for _, n := range t.expectedGone() {
 		if !t.run.waitUntil(ctx, n, func(o *object.Object) bool { return o == nil }) {
 			t.run.runner.SetInterrupted()
-			return runner.Done(reason.DeletionIncomplete{})
+			return runner.Done(reason.Of(reason.DeletionIncomplete{}))
 		}
 	}
 	return runner.Done(nil)
@@ -169,12 +169,12 @@ func (t *task) waitForDeletion(ctx context.Context) *event.Result {
 	if !ok || t.run.options.RequestedOnly || t.run.contents.needsLaterStep(t.node, t.index) {
 		return runner.Done(nil)
 	}
-	var why reason.Reason = reason.ContentsRemain.Of(reason.Since{})
+	why := reason.ContentsRemain(reason.Since{})
 	if blocked == simulate.PodStillStopping {
 		why = reason.WaitsForKubelet
 	}
 	if t.run.options.NoWait {
-		return runner.Done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: why}})
+		return runner.Done(reason.Of(reason.DeletionIncomplete{WaitsFor: why}))
 	}
 	t.run.runner.EmitWaiting(t.step, why)
 	err := t.run.runner.WithoutSlot(func() (err error) {
@@ -189,10 +189,10 @@ func (t *task) waitForDeletion(ctx context.Context) *event.Result {
 	switch {
 	case ctx.Err() != nil:
 		t.run.runner.SetInterrupted()
-		return runner.Done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: why}})
+		return runner.Done(reason.Of(reason.DeletionIncomplete{WaitsFor: why}))
 	case err != nil:
 		failure := runner.FailureOf(err)
-		return runner.Done(reason.DeletionIncomplete{WaitsFor: &reason.Nested{Reason: why}, Failure: &failure})
+		return runner.Done(reason.Of(reason.DeletionIncomplete{WaitsFor: why, Failure: &failure}))
 	}
 	if t.run.live.object(t.node) == nil {
 		t.run.setContentsGone(t.node)

@@ -22,7 +22,7 @@ func (r *restoreRun) create(ctx context.Context, i int) *event.Result {
 	step := &r.restoration.Plan.Steps[i]
 	add, missing := r.withCurrentUIDs(step.Creation.Add)
 	if missing != nil {
-		return runner.Skipped(reason.OwnerNotCreated.Of(*missing))
+		return runner.Skipped(reason.OwnerNotCreated(*missing))
 	}
 	if step.Creation.WaitForCaches {
 		r.runner.EmitWaiting(step, reason.WaitsForWatchers)
@@ -43,13 +43,13 @@ func (r *restoreRun) create(ctx context.Context, i int) *event.Result {
 	r.mu.Lock()
 	r.created[step.Object.UID] = o.UID
 	r.mu.Unlock()
-	var remark reason.Reason
+	var remark *reason.Reason
 	if changed {
 		remark = reason.AddressReplaced
 	}
 	if err := r.recorder.RecordCreated(step.Object.Identity, o.UID); err != nil {
 		r.runner.SetUnrecorded(err)
-		remark = reason.CreatedUnrecorded.Of(runner.FailureOf(err))
+		remark = reason.CreatedUnrecorded(runner.FailureOf(err))
 	}
 	if len(step.Creation.Defines) == 0 {
 		return runner.Done(remark)
@@ -71,7 +71,7 @@ func (r *restoreRun) send(ctx context.Context, step *plan.Step, add []plan.Addit
 	at := step.Object.Identity
 	body, err := r.restoration.Body(step, references(add))
 	if err != nil {
-		return nil, false, runner.Failed(reason.BackupUnreadable.Of(runner.FailureOf(err)))
+		return nil, false, runner.Failed(reason.BackupUnreadable(runner.FailureOf(err)))
 	}
 	o, err = r.creator.Create(ctx, at, body)
 	if runner.ClassOf(err) == snapshot.Invalid {
@@ -87,7 +87,7 @@ func (r *restoreRun) send(ctx context.Context, step *plan.Step, add []plan.Addit
 	case runner.ClassOf(err) == snapshot.Exists:
 		return nil, changed, runner.Skipped(reason.AlreadyExists)
 	case err != nil:
-		return nil, changed, runner.Failed(reason.WriteFailed.Of(runner.FailureOf(err)))
+		return nil, changed, runner.Failed(reason.WriteFailed(runner.FailureOf(err)))
 	}
 	return o, changed, nil
 }

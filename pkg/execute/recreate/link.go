@@ -25,7 +25,7 @@ func (r *restoreRun) link(ctx context.Context, i int) *event.Result {
 	at.UID = uid
 	add, missing := r.withCurrentUIDs(step.Creation.Add)
 	if len(add) == 0 && missing != nil {
-		return runner.Skipped(reason.OwnerNotCreated.Of(*missing))
+		return runner.Skipped(reason.OwnerNotCreated(*missing))
 	}
 	o, err := r.readAdopted(ctx, at, step.Creation.OwnerAdopts, add)
 	out := r.patch(ctx, at, o, err, func(o *object.Object) (object.Change, *event.Result) {
@@ -34,7 +34,7 @@ func (r *restoreRun) link(ctx context.Context, i int) *event.Result {
 		case o.Terminating():
 			return change, runner.Skipped(reason.AlreadyTerminating)
 		case conflicting != nil:
-			return change, runner.Skipped(reason.ConflictingController.Of(*conflicting))
+			return change, runner.Skipped(reason.ConflictingController(*conflicting))
 		case change.Empty() && step.Creation.OwnerAdopts:
 			return change, runner.Done(nil)
 		case change.Empty():
@@ -46,7 +46,7 @@ func (r *restoreRun) link(ctx context.Context, i int) *event.Result {
 	case out != nil:
 		return out
 	case missing != nil:
-		return runner.Done(reason.PartlyLinked.Of(*missing))
+		return runner.Done(reason.PartlyLinked(*missing))
 	}
 	return runner.Done(nil)
 }

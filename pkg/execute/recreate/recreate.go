@@ -71,7 +71,7 @@ func (r *restoreRun) dryRun(ctx context.Context, i int) *event.Result {
 	step := &r.restoration.Plan.Steps[i]
 	add := slices.DeleteFunc(slices.Clone(step.Creation.Add), func(a plan.Addition) bool { return r.toCreate[a.UID] })
 	if missing, ok := r.missingPrerequisite(step); ok {
-		return runner.Skipped(reason.DryRunImpossible.Of(missing))
+		return runner.Skipped(reason.DryRunImpossible(missing))
 	}
 	var out *event.Result
 	if step.Action == plan.ActionCreate {
@@ -163,9 +163,9 @@ func (r *restoreRun) checkWrite(ctx context.Context, step *plan.Step) *event.Res
 		case ctx.Err() != nil:
 			return r.runner.Interrupted(ctx)
 		case err != nil:
-			return runner.Failed(reason.OwnerRereadFailed.Of(runner.FailureOf(err)))
+			return runner.Failed(reason.OwnerRereadFailed(runner.FailureOf(err)))
 		case now == nil || now.DeletingDependents():
-			return runner.Skipped(reason.OwnerGone.Of(object.Reference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: uid}))
+			return runner.Skipped(reason.OwnerGone(object.Reference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: uid}))
 		}
 	}
 	if ctx.Err() != nil {

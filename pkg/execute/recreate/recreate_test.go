@@ -205,15 +205,15 @@ func (f *fakeServer) plan(gone ...object.Object) *restore.Restoration {
 
 type outcome struct {
 	Status event.Status
-	Reason reason.Reason
+	Reason *reason.Reason
 }
 
 var (
 	done      = outcome{Status: event.Done}
-	forbidden = outcome{event.Failed, reason.WriteFailed.Of(reason.Failure{ErrorClass: "forbidden", Detail: "refused: forbidden"})}
+	forbidden = outcome{event.Failed, reason.WriteFailed(reason.Failure{ErrorClass: "forbidden", Detail: "refused: forbidden"})}
 )
 
-func skipped(why reason.Reason) outcome { return outcome{event.Skipped, why} }
+func skipped(why *reason.Reason) outcome { return outcome{event.Skipped, why} }
 
 // outcomes returns how the steps of a run ended, by action and object.
 func outcomes(r *restore.Restoration, report *execute.RunResult) map[string]outcome {
@@ -366,7 +366,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				return nil
 			},
 			want: map[string]outcome{
-				"create Role/plain": skipped(reason.AlreadyExists), "create Secret/below": skipped(reason.OwnerNotCreated.Of(To(goneRole))),
+				"create Role/plain": skipped(reason.AlreadyExists), "create Secret/below": skipped(reason.OwnerNotCreated(To(goneRole))),
 			},
 		},
 		"skips the dependents of an object that the server refuses": {
@@ -378,7 +378,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				return nil
 			},
 			want: map[string]outcome{
-				"create Role/plain": forbidden, "create Secret/below": skipped(reason.OwnerNotCreated.Of(To(goneRole))),
+				"create Role/plain": forbidden, "create Secret/below": skipped(reason.OwnerNotCreated(To(goneRole))),
 			},
 		},
 		"does not link to a controller that was not created": {
@@ -391,7 +391,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 			},
 			want: map[string]outcome{
 				"create Pod/web-1-a": done, "create ReplicaSet/web-1": forbidden,
-				"link Pod/web-1-a": skipped(reason.OwnerNotCreated.Of(To(goneSet, Controlling, Blocking))),
+				"link Pod/web-1-a": skipped(reason.OwnerNotCreated(To(goneSet, Controlling, Blocking))),
 			},
 		},
 		"skips a dependent whose owner is gone": {
@@ -402,7 +402,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone.Of(To(goneRole)))},
+			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone(To(goneRole)))},
 		},
 		"skips a dependent whose owner waits for its dependents": {
 			there: []object.Object{owner}, gone: []object.Object{goneDependent},
@@ -412,7 +412,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				}
 				return nil
 			},
-			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone.Of(To(goneRole)))},
+			want: map[string]outcome{"create Secret/below": skipped(reason.OwnerGone(To(goneRole)))},
 		},
 		"links an object that keeps changing": {
 			there: []object.Object{survivor}, gone: []object.Object{goneRole},
@@ -446,7 +446,7 @@ func TestRunAdaptsToChanges(t *testing.T) {
 				return nil
 			},
 			want: map[string]outcome{
-				"create Pod/web-1-a": done, "create ReplicaSet/web-1": done, "link Pod/web-1-a": skipped(reason.ConflictingController.Of(To(rival, Controlling))),
+				"create Pod/web-1-a": done, "create ReplicaSet/web-1": done, "link Pod/web-1-a": skipped(reason.ConflictingController(To(rival, Controlling))),
 			},
 		},
 	}
@@ -470,10 +470,10 @@ func TestDryRunCreatesNothing(t *testing.T) {
 	got := outcomes(r, recreate.Run(t.Context(), r, f, f, execute.Tuning{DryRun: true}))
 	for what, want := range map[string]outcome{
 		"create ConfigMap/flags": done, "create Pod/web-1-a": done, "create Namespace/new": done, "link ConfigMap/survivor": done,
-		"create ConfigMap/a": skipped(reason.DryRunImpossible.Of(reason.ItsNamespace)), "link Pod/web-1-a": skipped(reason.DryRunImpossible.Of(reason.Itself)),
+		"create ConfigMap/a": skipped(reason.DryRunImpossible(reason.ItsNamespace)), "link Pod/web-1-a": skipped(reason.DryRunImpossible(reason.Itself)),
 	} {
-		if got[what] != want {
-			t.Errorf("%s: %q, want %q", what, got[what], want)
+		if got := got[what]; got.Status != want.Status || !got.Reason.Equal(want.Reason) {
+			t.Errorf("%s: %s: %s, want %s: %s", what, got.Status, got.Reason.Message(), want.Status, want.Reason.Message())
 		}
 	}
 	if len(f.objects) != 1 || len(f.created) > 0 || slices.Contains(f.calls, "settle") {

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/auditreport"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -25,10 +26,11 @@ func id(namespace, kind, name string) object.Identity {
 	return object.Identity{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name, UID: "u-1"}
 }
 
-// said is a reason with a given sentence.
+// saying returns a reason with a given sentence.
+func saying(sentence string) *reason.Reason { return reason.Of(said(sentence)) }
+
 type said string
 
-func (s said) Brief() string   { return string(s) }
 func (s said) Message() string { return string(s) }
 
 // report returns findings in the order of a report.
@@ -39,22 +41,22 @@ func report() *audit.Report {
 			{
 				Rule: "unserved-owner-version", Severity: audit.Error, Object: id("shop", "ConfigMap", "flags"),
 				Verdict: collector.VerdictUnresolvable, Consequence: collector.ConsequenceStuck, Fix: audit.UpdateVersion,
-				Reason: said("apps/v1beta1 Deployment/web: version not served (served: v1)"), Effect: said("can never decide"),
+				Reason: saying("apps/v1beta1 Deployment/web: version not served (served: v1)"), Effect: saying("can never decide"),
 			},
 			{
 				Rule: "missing-owner", Severity: audit.Warning, Object: id("shop", "ConfigMap", "shared"),
 				Verdict: collector.VerdictDangling, Consequence: collector.ConsequenceUnlink, Fix: audit.Unlink,
-				Reason: said("Deployment/old is gone"), Effect: said("drops the reference, 1 owner remains"),
+				Reason: saying("Deployment/old is gone"), Effect: saying("drops the reference, 1 owner remains"),
 			},
 			{
 				Rule: "replaced-owner", Severity: audit.Error, Object: id("shop", "Secret", "restored"),
 				Verdict: collector.VerdictDangling, Consequence: collector.ConsequenceDelete, Fix: audit.Relink,
-				Reason: said("Deployment/web has another UID now"), Effect: said("deletes it"),
+				Reason: saying("Deployment/web has another UID now"), Effect: saying("deletes it"),
 			},
 			{
 				Rule: "unverified-owner", Severity: audit.Warning, Object: id("billing", "Secret", "token"),
 				Verdict: collector.VerdictUnknown, Consequence: collector.ConsequenceUnknown, Fix: audit.NoFix,
-				Reason: said("Invoice/2026-11: may not list invoices"), Effect: said("unknown"),
+				Reason: saying("Invoice/2026-11: may not list invoices"), Effect: saying("unknown"),
 			},
 		},
 	}
@@ -72,7 +74,7 @@ func written(t *testing.T, r *audit.Report, wide bool, mode color.Choice) string
 func TestTable(t *testing.T) {
 	hostile := &audit.Report{Findings: []audit.Finding{{
 		Rule: "missing-owner", Severity: audit.Info, Object: id("", "Node", "n\nerror  forged"), Consequence: collector.ConsequenceNone,
-		Reason: said(strings.Repeat("x", 102400) + "/\x1b[31m is gone"), Effect: said("nothing"),
+		Reason: saying(strings.Repeat("x", 102400) + "/\x1b[31m is gone"), Effect: saying("nothing"),
 	}}}
 	for name, c := range map[string]struct {
 		report *audit.Report
@@ -96,7 +98,7 @@ warning   missing-owner  shop       ConfigMap/shared  Deployment/old is gone  dr
 `,
 		},
 		"wide says of a finding about no reference that it has no verdict": {
-			&audit.Report{Findings: []audit.Finding{{Rule: "owner-cycle", Severity: audit.Error, Object: id("a", "B", "c"), Fix: audit.Unlink, Reason: said("b"), Effect: said("e")}}}, true, color.Never,
+			&audit.Report{Findings: []audit.Finding{{Rule: "owner-cycle", Severity: audit.Error, Object: id("a", "B", "c"), Fix: audit.Unlink, Reason: saying("b"), Effect: saying("e")}}}, true, color.Never,
 			`SEVERITY  RULE         NAMESPACE  OBJECT  PROBLEM  RESULT  UID  VERDICT  FIX
 error     owner-cycle  a          B/c     b        e       u-1  -        your choice
 `,
@@ -135,7 +137,7 @@ func TestGroupTable(t *testing.T) {
 	lost := func(namespace, kind string, names ...string) (out []audit.Finding) {
 		for _, name := range names {
 			f := report().Findings[2]
-			f.Rule, f.Object, f.Reason = "missing-owner", id(namespace, kind, name), said("Deployment/old does not exist")
+			f.Rule, f.Object, f.Reason = "missing-owner", id(namespace, kind, name), saying("Deployment/old does not exist")
 			f.Reference = &object.Reference{Kind: "Deployment", Name: "old", UID: "u-old"}
 			out = append(out, f)
 		}
@@ -348,7 +350,7 @@ func FuzzTable(f *testing.F) {
 		f.Add(s, s, s)
 	}
 	f.Fuzz(func(t *testing.T, namespace, kind, brief string) {
-		r := &audit.Report{Findings: []audit.Finding{{Severity: audit.Error, Object: id(namespace, kind, brief), Reason: said(brief), Effect: said(brief)}}}
+		r := &audit.Report{Findings: []audit.Finding{{Severity: audit.Error, Object: id(namespace, kind, brief), Reason: saying(brief), Effect: saying(brief)}}}
 		got := written(t, r, true, color.Never) + grouped(t, r, color.Never)
 		if strings.Count(got, "\n") != 4 || strings.ContainsFunc(got, func(r rune) bool { return escape.Hidden(r) && r != '\n' }) {
 			t.Errorf("got %q", got)

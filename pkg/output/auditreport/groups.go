@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // GroupTable writes a row per group of findings: "shop: Secret/restored" alone, or the first objects of
@@ -41,7 +40,7 @@ func GroupTable(w io.Writer, r *audit.Report, p *color.Palette) error {
 func Problem(g *audit.Group) string {
 	return several(g.Findings, func(f *audit.Finding) string {
 		if len(g.Findings) > 1 {
-			return reason.Shared(f.Reason)
+			return f.Reason.Shared()
 		}
 		return f.Reason.Brief()
 	})

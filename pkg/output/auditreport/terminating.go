@@ -35,7 +35,7 @@ func TerminatingTable(w io.Writer, r *audit.TerminatingReport, wide, clusters bo
 		t := &r.Objects[i]
 		row := []string{duration.HumanDuration(t.Age()), dash(t.Object.Namespace), escape.Line(t.Object.String()), HeldBy(t), escape.Word(strings.Join(t.Controllers(), ", "))}
 		if wide {
-			row = append(row, escape.Word(string(t.Object.UID)), escape.Word(t.Message))
+			row = append(row, escape.Word(string(t.Object.UID)), escape.Word(t.Message()))
 		}
 		if clusters {
 			row = slices.Insert(row, 0, escape.Word(t.Cluster))

@@ -23,7 +23,7 @@ func TestWrite(t *testing.T) {
 				Checks: []doctor.Check{
 					{Title: "API discovery", Status: doctor.OK, Detail: reason.GroupsAvailable},
 					{Title: "Controller manager leader", Status: doctor.Fail, Detail: reason.LeaseNotHeld},
-					{Title: "Server version", Status: doctor.Unknown, Detail: reason.NotChecked.Of("for\x1bbidden")},
+					{Title: "Server version", Status: doctor.Unknown, Detail: reason.NotChecked("for\x1bbidden")},
 				},
 				State: doctor.NotWorking, Conclusion: reason.ManagerDown,
 				Suggestions: []reason.Suggestion{{Sentence: "start it"}, {Sentence: "delete it", Command: []string{"kubectl", "delete", "apiservice", "a b"}}},
@@ -42,7 +42,7 @@ Fix: delete it: kubectl delete apiservice 'a b'
 			&doctor.Diagnosis{
 				Checks:      []doctor.Check{{Title: "Long deletions", Status: doctor.Warn, Detail: reason.NoLongDeletion}},
 				State:       doctor.Unverified,
-				Conclusion:  reason.CollectorUnverified.Of(false),
+				Conclusion:  reason.CollectorUnverified(false),
 				Suggestions: []reason.Suggestion{{Sentence: "see it work"}},
 			},
 			`CHECK           STATUS  DETAIL

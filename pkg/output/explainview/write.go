@@ -43,7 +43,7 @@ func (v AnswerView) write(out io.Writer, a *explain.Answer, written map[string]b
 	out, columns := wrap.Unwrap(out)
 	w := &answerWriter{AnswerView: v, answer: a, columns: columns, written: written}
 	w.headline()
-	if why := a.Nondeterministic.Reason; why != nil {
+	if why := a.Nondeterministic; why != nil {
 		w.line("uncertain", v.Palette.Changed(escape.Sentence("The outcome is not certain: "+why.Message()+".")))
 	}
 	for i := range a.References {
@@ -65,7 +65,7 @@ func (v AnswerView) write(out io.Writer, a *explain.Answer, written map[string]b
 	}
 	w.chain()
 	w.cascade()
-	if by := a.ManagedBy.Reason; by != nil {
+	if by := a.ManagedBy; by != nil {
 		w.line("managed by", escape.Sentence(by.Message()))
 	}
 	w.history()

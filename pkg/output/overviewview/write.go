@@ -113,7 +113,7 @@ func deletion(d *overview.Stuck) string {
 	case d.Count > 1:
 		what = counted(d.Namespaces) + ", the oldest for "
 	case d.Holder == terminating.HolderUnknown || d.Holder == terminating.HolderNothing:
-		by = escape.Line(d.Message)
+		by = escape.Line(d.Message())
 	}
 	return what + duration.HumanDuration(d.Age()) + ": " + by
 }
@@ -190,7 +190,7 @@ func (s *overviewLines) next(v *overview.Overview) {
 		hint(fmt.Sprintf("Deletions in progress: %s, the oldest for %s. See what they wait for", wording.Thousands(v.Others), duration.HumanDuration(v.OthersAge)), "stuck")
 	}
 	if v.Manager != nil {
-		sentence := capitalized(escape.Sentence(v.Manager.Message)) + "."
+		sentence := capitalized(escape.Sentence(v.Manager.Message())) + "."
 		if v.Overdue > 0 {
 			s.line("%s", sentence)
 			hint("A working garbage collector deletes these within seconds. If they stay", "doctor")

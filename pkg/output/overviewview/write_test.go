@@ -32,7 +32,7 @@ func written(t *testing.T, mode color.Choice, leader *reason.Leader, seen ...st.
 	}
 	v := overview.New(j.Graph(), r, o)
 	if leader != nil {
-		v.Manager = reason.StoreOptional(overview.Manager(*leader, st.Taken, nil))
+		v.Manager = overview.Manager(*leader, st.Taken, nil)
 	}
 	suggest := func(words ...string) string { return "kubectl gc " + strings.Join(words, " ") }
 	var out bytes.Buffer

@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // LogLine returns one line, without its line break, about a step that ended at this time: what was
@@ -18,11 +17,11 @@ func LogLine(at time.Time, s *plan.Step, e event.Event, palette *color.Palette) 
 	object := arguments(s.Object.Identity)
 	switch e.Status {
 	case event.Done:
-		return line + paint(s.Action, past(s.Action), palette) + " " + object + ": " + escape.Line(reason.Message(s.Reason))
+		return line + paint(s.Action, past(s.Action), palette) + " " + object + ": " + escape.Line(s.Reason.Message())
 	case event.Failed:
 		line += palette.Deleted("failed") + " to "
 	case event.Skipped:
 		line += palette.Changed("skipped") + " "
 	}
-	return line + word(s.Action) + " " + object + ": " + escape.Line(reason.Message(e.Reason))
+	return line + word(s.Action) + " " + object + ": " + escape.Line(e.Reason.Message())
 }

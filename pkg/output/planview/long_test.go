@@ -75,7 +75,7 @@ func TestLongPreviewHidesNothingThatMustBeSeen(t *testing.T) {
 			named = append(named, escape.Line(b.Object.String()))
 		}
 		for _, o := range p.Outcomes {
-			if o.Nondeterministic.Reason != nil {
+			if o.Nondeterministic != nil {
 				named = append(named, escape.Line(o.Object.String()))
 			}
 		}

@@ -159,7 +159,7 @@ func (d *drawing) drawNamed() {
 func (l *layout) named(on *line) bool {
 	o, out := on.object(), l.outcome(on.object())
 	blocked := out.When == plan.Later && l.blocked[o] != nil
-	return blocked || out.Nondeterministic.Reason != nil || out.State == plan.Terminating || l.deletes(on) && (critical(o) || slices.ContainsFunc(on.main.References, isMistake))
+	return blocked || out.Nondeterministic != nil || out.State == plan.Terminating || l.deletes(on) && (critical(o) || slices.ContainsFunc(on.main.References, isMistake))
 }
 
 // isMistake reports whether a reference is likely wrong, so that its object is not garbage:
@@ -190,18 +190,18 @@ const (
 )
 
 // unchanged returns the row of an object without a step.
-func unchanged(label string, o object.Identity, why reason.Reason, paint func(string) string) PreviewRow {
+func unchanged(label string, o object.Identity, why *reason.Reason, paint func(string) string) PreviewRow {
 	return PreviewRow{label: label, Label: paint(label), Object: o, Name: paint(name(o)), Why: escape.Line(why.Message())}
 }
 
 // eachUnchanged calls do with the row of every object without a step.
 func (d *drawing) eachUnchanged(do func(PreviewRow)) {
-	add := func(label string, o object.Identity, why reason.Reason, paint func(string) string) {
+	add := func(label string, o object.Identity, why *reason.Reason, paint func(string) string) {
 		do(unchanged(label, o, why, paint))
 	}
 	for _, r := range d.plan.Retained {
 		switch {
-		case d.byObject[r.Object] != nil || d.outcome(r.Object).Nondeterministic.Reason != nil:
+		case d.byObject[r.Object] != nil || d.outcome(r.Object).Nondeterministic != nil:
 		case r.Uncertain:
 			add(labelUnknown, r.Object, r.Reason, d.palette.Changed)
 		default:
@@ -211,7 +211,7 @@ func (d *drawing) eachUnchanged(do func(PreviewRow)) {
 	for i := range d.plan.Outcomes {
 		o := &d.plan.Outcomes[i]
 		if o.State == plan.Unchanged && d.byObject[o.Object] == nil {
-			add(labelUncertain, o.Object, o.Nondeterministic.Reason, d.palette.Changed)
+			add(labelUncertain, o.Object, o.Nondeterministic, d.palette.Changed)
 		}
 	}
 	for _, b := range d.plan.Blocked {

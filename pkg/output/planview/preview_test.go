@@ -16,11 +16,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// said is a reason with a given sentence.
+// saying returns a reason with a given sentence.
+func saying(sentence string) *reason.Reason { return reason.Of(said(sentence)) }
+
 type said string
 
 func (s said) Message() string { return string(s) }
@@ -153,11 +156,11 @@ func TestPreviewOfStrangeNames(t *testing.T) {
 	long := object.Identity{APIVersion: "v1", Kind: "Pod", Name: strings.Repeat("y", 102400), UID: "v"}
 	p := &plan.Plan{
 		Steps: []plan.Step{
-			{ID: "1", Action: plan.ActionDelete, Object: plan.ObjectState{Identity: strange}, Reason: said("its only owner, Node/\x1b]0;x\x07, is gone")},
-			{ID: "2", Action: "re\nlink", Object: plan.ObjectState{Identity: long}, Reason: said(strings.Repeat("z", 102400))},
+			{ID: "1", Action: plan.ActionDelete, Object: plan.ObjectState{Identity: strange}, Reason: saying("its only owner, Node/\x1b]0;x\x07, is gone")},
+			{ID: "2", Action: "re\nlink", Object: plan.ObjectState{Identity: long}, Reason: saying(strings.Repeat("z", 102400))},
 		},
 		Outcomes: []plan.Outcome{{Object: strange, State: plan.Terminating, WaitsFor: []string{"x/\u200b"}}},
-		Blocked:  []plan.Blocked{{Object: strange, Reason: said("is held by x/\u200b")}},
+		Blocked:  []plan.Blocked{{Object: strange, Reason: saying("is held by x/\u200b")}},
 	}
 	cells := func(line string) []string {
 		var out []string
@@ -207,7 +210,7 @@ func TestPreviewOfManyLines(t *testing.T) {
 // A plan from a file may have cycles.
 func TestPreviewOfCyclicSteps(t *testing.T) {
 	step := func(id, name, follows string, action plan.Action) plan.Step {
-		return plan.Step{ID: id, Action: action, Follows: follows, Object: plan.ObjectState{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}}, Reason: said("why")}
+		return plan.Step{ID: id, Action: action, Follows: follows, Object: plan.ObjectState{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}}, Reason: saying("why")}
 	}
 	p := &plan.Plan{Steps: []plan.Step{
 		step("1", "x", "2", plan.ActionUnlink), step("2", "y", "3", plan.ActionDelete), step("3", "x", "2", plan.ActionDelete),
@@ -273,7 +276,7 @@ func following(n int, follows func(i int) int) *plan.Plan {
 	p := &plan.Plan{Steps: make([]plan.Step, n)}
 	for i := range p.Steps {
 		p.Steps[i] = plan.Step{
-			ID: fmt.Sprint(i), Action: plan.ActionDelete, Follows: fmt.Sprint(follows(i)), Reason: said("why"),
+			ID: fmt.Sprint(i), Action: plan.ActionDelete, Follows: fmt.Sprint(follows(i)), Reason: saying("why"),
 			Object: plan.ObjectState{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: fmt.Sprint(i)}},
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Progress is how far a run of a plan has come, according to its events. It is not safe for
@@ -38,7 +37,7 @@ func (p *Progress) Observe(e event.Event) {
 	isStep := func(w waitingStep) bool { return w.id == e.Step }
 	switch e.Event {
 	case event.Waiting:
-		waiting := waitingStep{e.Step, waitsFor(e.Object, reason.Message(e.Reason))}
+		waiting := waitingStep{e.Step, waitsFor(e.Object, e.Reason.Message())}
 		if i := slices.IndexFunc(p.waiting, isStep); i >= 0 {
 			p.waiting[i] = waiting
 		} else {

@@ -26,7 +26,7 @@ func ended(step string, status event.Status) event.Event {
 }
 
 func waiting(step, name, message string) event.Event {
-	return event.Event{Event: event.Waiting, Step: step, Object: &object.Identity{Kind: "Pod", Name: name}, Reason: sentences(message)}
+	return event.Event{Event: event.Waiting, Step: step, Object: &object.Identity{Kind: "Pod", Name: name}, Reason: saying(message)}
 }
 
 func TestProgress(t *testing.T) {

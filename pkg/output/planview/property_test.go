@@ -128,7 +128,7 @@ func TestPreviewShowsEveryStepOfAnInvalidPlanOnce(t *testing.T) {
 			names["Pod/"+name] = true
 			p.Steps = append(p.Steps, plan.Step{
 				ID: fmt.Sprint(i), Follows: fmt.Sprint(rapid.IntRange(-1, 12).Draw(t, "follows")),
-				Action: rapid.SampledFrom([]plan.Action{plan.ActionDelete, plan.ActionUnlink, plan.ActionUnblock, plan.ActionRemoveFinalizer, "odd"}).Draw(t, "action"), Reason: said("why"),
+				Action: rapid.SampledFrom([]plan.Action{plan.ActionDelete, plan.ActionUnlink, plan.ActionUnblock, plan.ActionRemoveFinalizer, "odd"}).Draw(t, "action"), Reason: saying("why"),
 				Object: plan.ObjectState{Identity: object.Identity{Kind: "Pod", Namespace: "a", Name: name}},
 			})
 		}

@@ -2,6 +2,7 @@ package planview
 
 import (
 	"cmp"
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func RunSummary(p *plan.Plan, results []event.Result, gone int, stuck, found str
 	text = cmp.Or(text, "nothing was changed") + " in " + took(elapsed)
 	failed := some(counts[event.Failed], "1 failed", "%s failed")
 	if first := slices.IndexFunc(results, func(r event.Result) bool { return r.Status == event.Failed }); first >= 0 {
-		failed += ": " + name(p.Steps[first].Object.Identity) + ": " + strings.TrimRight(escape.Line(reason.Message(results[first].Reason)), ".")
+		failed += ": " + name(p.Steps[first].Object.Identity) + ": " + strings.TrimRight(escape.Line(results[first].Reason.Message()), ".")
 	}
 	toGo := 0
 	if gone > 0 {
@@ -74,10 +75,22 @@ func Stuck(p *plan.Plan, blocked []plan.Blocked) (stuck object.Identity, sentenc
 	if len(blocked) == 0 {
 		return object.Identity{}, "", false
 	}
-	first := max(0, slices.IndexFunc(blocked, func(b plan.Blocked) bool {
-		return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Requested && s.Object.Identity == b.Object })
-	}))
-	return blocked[first].Object, name(blocked[first].Object) + " " + escape.Line(blocked[first].Reason.Message()) + ".", true
+	first := &blocked[0]
+	for i := range p.Steps {
+		at := slices.IndexFunc(blocked, func(b plan.Blocked) bool { return p.Steps[i].Requested && b.Object == p.Steps[i].Object.Identity })
+		if at >= 0 {
+			first = &blocked[at]
+			break
+		}
+	}
+	held := slices.IndexFunc(blocked, func(b plan.Blocked) bool {
+		return len(b.Finalizers) > 0 && b.Object.Namespace == first.Object.Name
+	})
+	if first.Object.IsNamespace() && held >= 0 {
+		why := reason.HeldByFinalizers{Finalizers: blocked[held].Finalizers}
+		return first.Object, name(first.Object) + " is stuck: " + name(blocked[held].Object) + " " + escape.Line(why.Message()) + ".", true
+	}
+	return first.Object, name(first.Object) + " " + escape.Line(first.Reason.Message()) + ".", true
 }
 
 // Hangs returns an object that keeps a namespace or CustomResourceDefinition which the plan deletes, and says so
@@ -145,7 +158,7 @@ func rowsOf(groups []stepGroup, result string, palette *color.Palette) [][]strin
 // stepGroup is one or several steps with the same action and reason.
 type stepGroup struct {
 	steps  []*plan.Step
-	reason reason.Reason
+	reason *reason.Reason
 }
 
 func stepsWith(status event.Status, p *plan.Plan, results []event.Result) []stepGroup {
@@ -164,10 +177,13 @@ func grouped(groups []stepGroup) []stepGroup {
 		return groups
 	}
 	var out []stepGroup
-	index := map[[3]string]int{}
+	index := map[[2]string]int{}
 	for _, g := range groups {
-		stored := reason.Store(g.reason)
-		key := [3]string{string(g.steps[0].Action), string(stored.Code), string(stored.Parameters)}
+		why, err := json.Marshal(g.reason)
+		if err != nil {
+			panic(err) // a reason holds only strings and numbers
+		}
+		key := [2]string{string(g.steps[0].Action), string(why)}
 		i, seen := index[key]
 		if !seen {
 			i = len(out)
@@ -190,5 +206,5 @@ func (g stepGroup) row(status string, palette *color.Palette) []string {
 		}
 	}
 	action := g.steps[0].Action
-	return []string{status, paint(action, word(action), palette), where, what, escape.Line(reason.Message(g.reason))}
+	return []string{status, paint(action, word(action), palette), where, what, escape.Line(g.reason.Message())}
 }

@@ -79,11 +79,6 @@ func unfinished(t *testing.T, p *plan.Plan, results []event.Result, mode color.C
 	return out.String()
 }
 
-// sentences is a reason with a given sentence.
-type sentences string
-
-func (w sentences) Message() string { return string(w) }
-
 func on(namespace, kind, name string, action plan.Action) []plan.Step {
 	return []plan.Step{{Action: action, Object: plan.ObjectState{Identity: object.Identity{Kind: kind, Namespace: namespace, Name: name}}}}
 }
@@ -93,10 +88,10 @@ func TestUnfinished(t *testing.T) {
 		on("shop", "Secret", "x", plan.ActionDelete), on("", "Node", "n", plan.ActionUnlink),
 		on("shop", "Secret", "y\n", plan.ActionDelete), on("shop", "ConfigMap", "z", plan.ActionRemoveFinalizer))
 	results := []event.Result{
-		{Status: event.Failed, Reason: sentences("delete Secret/x in namespace shop: forbidden\x1b[31m")},
-		{Status: event.Skipped, Reason: sentences("it changed, and keeps its owners now")},
+		{Status: event.Failed, Reason: saying("delete Secret/x in namespace shop: forbidden\x1b[31m")},
+		{Status: event.Skipped, Reason: saying("it changed, and keeps its owners now")},
 		{Status: event.Done},
-		{Status: event.Failed, Reason: sentences("remove a finalizer of ConfigMap/z in namespace shop: conflict")},
+		{Status: event.Failed, Reason: saying("remove a finalizer of ConfigMap/z in namespace shop: conflict")},
 	}
 	want := `RESULT   ACTION            NAMESPACE  OBJECT       WHY
 failed   delete            shop       Secret/x     delete Secret/x in namespace shop: forbidden\x1b[31m
@@ -127,7 +122,7 @@ func TestManyUnfinishedSteps(t *testing.T) {
 	said := func(p *plan.Plan, status event.Status, message func(i int) string) []event.Result {
 		out := all(p, status)
 		for i := range out {
-			out[i].Reason = sentences(message(i))
+			out[i].Reason = saying(message(i))
 		}
 		return out
 	}

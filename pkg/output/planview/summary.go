@@ -222,7 +222,7 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 	var deleted, blocked, inUse, later, doubtful, uncertain, keep int
 	unclear := map[object.Identity]bool{}
 	for i := range p.Outcomes {
-		if o := &p.Outcomes[i]; o.Nondeterministic.Reason != nil {
+		if o := &p.Outcomes[i]; o.Nondeterministic != nil {
 			unclear[o.Object] = true
 		}
 	}

@@ -36,7 +36,7 @@ func (l *layout) why(on *line) string {
 // whyAlone is why for a row that does not stand below its cause.
 func (l *layout) whyAlone(on *line) string {
 	if on.outcome == nil {
-		return l.withConsequences(on, escape.Line(reason.Message(on.main.Reason)))
+		return l.withConsequences(on, escape.Line(on.main.Reason.Message()))
 	}
 	text := l.whyWithout(on.outcome, object.Identity{})
 	if on.parent != nil {
@@ -84,7 +84,7 @@ func data(o *plan.Outcome) string {
 
 // uncertain returns why an outcome may differ, or an empty string if it cannot.
 func uncertain(o *plan.Outcome) string {
-	if why := o.Nondeterministic.Reason; why != nil {
+	if why := o.Nondeterministic; why != nil {
 		return "uncertain: " + escape.Line(why.Message())
 	}
 	return ""
@@ -138,7 +138,7 @@ func otherSteps(on *line) []string {
 		case s == on.main:
 			removed = &after
 		case s.IsRepair():
-			out = append(out, word(s.Action)+": "+escape.Line(reason.Message(s.Reason)))
+			out = append(out, word(s.Action)+": "+escape.Line(s.Reason.Message()))
 		case s.Action == plan.ActionUnlink:
 			*removed += len(s.References)
 		case s.Action == plan.ActionUnblock:

@@ -48,8 +48,8 @@ func TestWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			owner := Secret("a/owner")
 			p := &plan.Plan{Steps: []plan.Step{
-				{ID: "1", Action: plan.ActionDelete, Object: plan.ObjectState{Identity: owner.Identity}, Reason: said("owner's")},
-				{ID: "2", Action: plan.ActionDelete, Object: plan.ObjectState{Identity: Pod("a/pod").Identity}, Reason: said(reason), Follows: "1", References: []plan.StepReference{
+				{ID: "1", Action: plan.ActionDelete, Object: plan.ObjectState{Identity: owner.Identity}, Reason: saying("owner's")},
+				{ID: "2", Action: plan.ActionDelete, Object: plan.ObjectState{Identity: Pod("a/pod").Identity}, Reason: saying(reason), Follows: "1", References: []plan.StepReference{
 					{Reference: To(owner), Verdict: collector.VerdictDangling},
 				}, Deletion: &plan.Deletion{Transition: &simulate.Transition{}}},
 			}}
@@ -72,7 +72,7 @@ func leaves(waitsFor ...string) func(p *plan.Plan, owner, pod *plan.Step) {
 
 func TestDeletionListsContents(t *testing.T) {
 	deleted := func(id string, o object.Object) plan.Step {
-		return plan.Step{ID: id, Action: plan.ActionDelete, Object: plan.ObjectState{Identity: o.Identity}, Reason: said("why")}
+		return plan.Step{ID: id, Action: plan.ActionDelete, Object: plan.ObjectState{Identity: o.Identity}, Reason: saying("why")}
 	}
 	contents := func(o object.Object, with string) plan.Outcome {
 		return plan.Outcome{Object: o.Identity, State: plan.Deleted, Follows: with}

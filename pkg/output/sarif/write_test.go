@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/sarif"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -33,16 +34,17 @@ func secret(name string) object.Identity {
 	return object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: name, UID: types.UID("u-" + name)}
 }
 
-// said is a reason with a given sentence.
+// saying returns a reason with a given sentence.
+func saying(sentence string) *reason.Reason { return reason.Of(said(sentence)) }
+
 type said string
 
-func (s said) Brief() string   { return string(s) }
 func (s said) Message() string { return string(s) }
 
 func finding(o object.Identity, message string) audit.Finding {
 	return audit.Finding{
 		Rule: "replaced-owner", Severity: audit.Error, Object: o, Reference: &object.Reference{UID: "u-owner"},
-		Verdict: collector.VerdictDangling, Consequence: collector.ConsequenceDelete, Fix: audit.Relink, Reason: said(message), Effect: said(""),
+		Verdict: collector.VerdictDangling, Consequence: collector.ConsequenceDelete, Fix: audit.Relink, Reason: saying(message), Effect: saying(""),
 	}
 }
 
@@ -50,7 +52,7 @@ func report() *audit.Report {
 	cluster := object.Identity{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "system:x/y z", UID: "u-role"}
 	cycle := audit.Finding{
 		Rule: "owner-cycle", Severity: audit.Warning, Object: secret("a"), Members: []object.Identity{secret("a"), secret("b")},
-		Consequence: collector.ConsequenceStuck, Fix: audit.Unlink, Reason: said("2 objects own each other"), Effect: said(""),
+		Consequence: collector.ConsequenceStuck, Fix: audit.Unlink, Reason: saying("2 objects own each other"), Effect: saying(""),
 	}
 	info := finding(cluster, "harmless")
 	info.Rule, info.Severity, info.Verdict, info.Consequence, info.Fix = "misspelled-owner-kind", audit.Info, collector.VerdictSolid, collector.ConsequenceNone, audit.NoFix
@@ -149,7 +151,7 @@ func fingerprintsIn(t *testing.T, results string) []string {
 func TestFingerprints(t *testing.T) {
 	base := finding(secret("a"), "one")
 	same, otherRule, otherObject, otherOwner, noOwner := base, base, base, base, base
-	same.Reason, same.Severity = said("worded otherwise"), audit.Warning
+	same.Reason, same.Severity = saying("worded otherwise"), audit.Warning
 	otherRule.Rule = "missing-owner"
 	otherObject.Object.UID = "u-z"
 	otherOwner.Reference = &object.Reference{UID: "u-z"}

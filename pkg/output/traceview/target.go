@@ -97,7 +97,7 @@ func (s *reportWriter) tree(c *trace.Cascade, target *trace.Deletion) {
 func why(c *trace.Cascade, d *trace.Deletion) string {
 	root := d.Parent < 0 && c.Collection == nil
 	if root && asked(c) {
-		return escape.Sentence(reason.Message(d.Why.Reason)) + policy(d.Policy)
+		return escape.Sentence(d.Why.Message()) + policy(d.Policy)
 	}
 	above := c.By
 	if d.Parent >= 0 {
@@ -126,7 +126,7 @@ func policy(name string) string {
 
 // beginning writes who began a cascade, and how that is known.
 func (s *reportWriter) beginning(c *trace.Cascade) {
-	why := escape.Sentence(reason.Message(c.Root.Reason))
+	why := escape.Sentence(c.Root.Message())
 	switch {
 	case c.Unexplained:
 		s.line("Who began it is unknown: %s.", strings.TrimPrefix(why, "unknown: "))

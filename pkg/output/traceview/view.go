@@ -93,10 +93,10 @@ func (s *reportWriter) shown(of, limit int) int {
 }
 
 // brief returns a reason for a cell.
-func brief(n reason.Nested) string { return escape.Sentence(reason.Short(n.Reason)) }
+func brief(n *reason.Reason) string { return escape.Sentence(n.Brief()) }
 
 // sentence returns a reason as a sentence.
-func sentence(n reason.Nested) string {
-	text := escape.Sentence(reason.Message(n.Reason))
+func sentence(n *reason.Reason) string {
+	text := escape.Sentence(n.Message())
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }

@@ -43,14 +43,14 @@ func id(apiVersion, kind, namespace, name string) object.Identity {
 	return object.Identity{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
 }
 
-func nested(r reason.Reason) reason.Nested { return reason.Nested{Reason: r} }
+func nested(r *reason.Reason) *reason.Reason { return r }
 
 // deletion returns a deletion whose owner is the one at parent.
-func deletion(o object.Identity, seconds, parent, depth int, by trace.Deleter, why reason.Reason) trace.Deletion {
-	return trace.Deletion{Object: o, At: at(seconds), Parent: parent, Depth: depth, By: by, Verb: "delete", Policy: "Background", Why: nested(why), Circumstances: []reason.Nested{}}
+func deletion(o object.Identity, seconds, parent, depth int, by trace.Deleter, why *reason.Reason) trace.Deletion {
+	return trace.Deletion{Object: o, At: at(seconds), Parent: parent, Depth: depth, By: by, Verb: "delete", Policy: "Background", Why: nested(why), Circumstances: []*reason.Reason{}}
 }
 
-func cascade(by trace.Deleter, root reason.Reason, of ...trace.Deletion) trace.Cascade {
+func cascade(by trace.Deleter, root *reason.Reason, of ...trace.Deletion) trace.Cascade {
 	return trace.Cascade{
 		Root: nested(root), By: by, Verb: of[0].Verb, Policy: of[0].Policy, At: of[0].At, From: of[0].At, To: of[len(of)-1].At, Objects: len(of),
 		Deletions: of,
@@ -60,12 +60,12 @@ func cascade(by trace.Deleter, root reason.Reason, of ...trace.Deletion) trace.C
 func redis() trace.Cascade {
 	exporter := id("apps/v1", "StatefulSet", "monitoring", "redis-exporter")
 	holder := id("app.example.com/v1", "RedisCluster", "kube-system", "redis-0826")
-	elsewhere := reason.OwnersAbsent.Of([]reason.Owner{{
+	elsewhere := reason.OwnersAbsent([]reason.Owner{{
 		APIVersion: holder.APIVersion, Kind: holder.Kind, Name: holder.Name, UID: "7f2c", Found: reason.Found{State: reason.StateInOtherNamespace, UIDHolder: &holder},
 	}})
-	gone := reason.OwnerDeleted.Of(reason.Deleted{Object: exporter, By: "the garbage collector", At: begin}, false)
+	gone := reason.OwnerDeleted(reason.Deleted{Object: exporter, By: "the garbage collector", At: begin}, false)
 	root := deletion(exporter, 0, -1, 0, collector, elsewhere)
-	root.Circumstances = append(root.Circumstances, nested(reason.CollectorRestarted.Of(at(-19))))
+	root.Circumstances = append(root.Circumstances, nested(reason.CollectorRestarted(at(-19))))
 	return cascade(collector, elsewhere, root,
 		deletion(id("apps/v1", "ControllerRevision", "monitoring", "redis-exporter-5dd5b9d9b4"), 0, 0, 1, collector, gone),
 		deletion(id("v1", "Pod", "monitoring", "redis-exporter-0"), 31, 0, 1, collector, gone))
@@ -75,14 +75,14 @@ func deployment(pods int) trace.Cascade {
 	web := id("apps/v1", "Deployment", "shop", "web")
 	set := id("apps/v1", "ReplicaSet", "shop", "web-77bbc49f4c")
 	deletions := []trace.Deletion{
-		deletion(web, 0, -1, 0, kim, reason.AskedFor.Of(kim.User)),
-		deletion(set, 1, 0, 1, collector, reason.OwnerDeleted.Of(reason.Deleted{Object: web, By: kim.User, At: begin}, false)),
+		deletion(web, 0, -1, 0, kim, reason.AskedFor(kim.User)),
+		deletion(set, 1, 0, 1, collector, reason.OwnerDeleted(reason.Deleted{Object: web, By: kim.User, At: begin}, false)),
 	}
-	gone := reason.OwnerDeleted.Of(reason.Deleted{Object: set, By: "the garbage collector", At: at(1)}, false)
+	gone := reason.OwnerDeleted(reason.Deleted{Object: set, By: "the garbage collector", At: at(1)}, false)
 	for i := range pods {
 		deletions = append(deletions, deletion(id("v1", "Pod", "shop", fmt.Sprintf("web-77bbc49f4c-%05d", i)), 2+i, 1, 2, collector, gone))
 	}
-	c := cascade(kim, reason.AskedFor.Of(kim.User), deletions...)
+	c := cascade(kim, reason.AskedFor(kim.User), deletions...)
 	c.Whole = 1
 	return c
 }
@@ -106,16 +106,16 @@ func report(target int, cascades ...trace.Cascade) *trace.DeletionReport {
 
 func TestScreens(t *testing.T) {
 	namespace := id("v1", "Namespace", "", "legacy")
-	hidden := deletion(id("v1", "PersistentVolumeClaim", "legacy", "data-0"), 0, 0, 1, trace.Deleter{}, reason.NamespaceDeleted.Of(reason.Deleted{Object: namespace, By: kim.User, At: begin}))
+	hidden := deletion(id("v1", "PersistentVolumeClaim", "legacy", "data-0"), 0, 0, 1, trace.Deleter{}, reason.NamespaceDeleted(reason.Deleted{Object: namespace, By: kim.User, At: begin}))
 	hidden.At, hidden.Inferred, hidden.Perhaps = time.Time{}, true, true
 	hidden.Circumstances = append(hidden.Circumstances, nested(reason.WentAtTheLatest))
-	legacy := cascade(kim, reason.AskedFor.Of(kim.User), deletion(namespace, 0, -1, 0, kim, reason.AskedFor.Of(kim.User)), hidden)
+	legacy := cascade(kim, reason.AskedFor(kim.User), deletion(namespace, 0, -1, 0, kim, reason.AskedFor(kim.User)), hidden)
 	legacy.To = begin
 	legacy.Objects, legacy.Uncertain, legacy.Claims, legacy.Volumes = 2, 1, 1, 1
 
 	tool := kim
 	tool.Role, tool.Agent = trace.RoleThisTool, "kubectl-gc/v0.9.0"
-	pods := cascade(tool, reason.InCollection.Of(kim.User), deletion(id("v1", "Pod", "shop", "a"), 0, -1, 0, tool, reason.InCollection.Of(kim.User)))
+	pods := cascade(tool, reason.InCollection(kim.User), deletion(id("v1", "Pod", "shop", "a"), 0, -1, 0, tool, reason.InCollection(kim.User)))
 	pods.Verb, pods.Collection = "deletecollection", &trace.Collection{Resource: "pods", Namespace: "shop", LabelSelector: "app=web"}
 
 	orphan := deletion(object.Identity{Namespace: "shop", Name: "flags"}, 0, -1, 0, collector, reason.OwnersNotInEvidence)
@@ -124,7 +124,7 @@ func TestScreens(t *testing.T) {
 	unexplained.Unexplained = true
 
 	hostile := trace.Deleter{Role: trace.RoleUser, User: "\x1b[2J\u202eroot\nall is well", Agent: strings.Repeat("x", 5000), Groups: []string{"a\x07b"}}
-	evil := cascade(hostile, reason.AskedFor.Of(hostile.User), deletion(id("v1\n", "Pod\x1b[31m", "n\u2066s", "na\r\nme"), 0, -1, 0, hostile, reason.AskedFor.Of(hostile.User)))
+	evil := cascade(hostile, reason.AskedFor(hostile.User), deletion(id("v1\n", "Pod\x1b[31m", "n\u2066s", "na\r\nme"), 0, -1, 0, hostile, reason.AskedFor(hostile.User)))
 
 	long := deployment(3)
 	long.To = at(200_000)
@@ -142,7 +142,7 @@ func TestScreens(t *testing.T) {
 	perhaps := deployment(1)
 	perhaps.Perhaps, perhaps.Deletions[0].Perhaps, perhaps.Deletions[0].Doubt = true, true, reason.MayBeDryRun
 	perhaps.Deletions[0].Basis = &trace.Basis{Place: trace.Place{File: "audit.log", Offset: 4711}, ID: "6f1f-11", Code: 200}
-	perhaps.Deletions[0].Circumstances = append(perhaps.Deletions[0].Circumstances, nested(reason.PerhapsDone.Of(reason.Asked{By: kim.User, At: begin, Doubt: reason.MayBeDryRun})))
+	perhaps.Deletions[0].Circumstances = append(perhaps.Deletions[0].Circumstances, nested(reason.PerhapsDone(reason.Asked{By: kim.User, At: begin, Doubt: reason.MayBeDryRun})))
 	trouble := report(-1)
 	trouble.Sources[1].Verbosity, trouble.Sources[1].Yearless, trouble.Sources[1].Span = -1, true, trace.Span{First: time.Date(0, 1, 8, 9, 20, 2, 0, time.UTC), Last: time.Date(0, 1, 9, 0, 0, 0, 0, time.UTC)}
 	trouble.Outages = []trace.Outage{{From: at(0), To: at(600), Reason: "v3 of projectcalico.org could not be discovered"}}

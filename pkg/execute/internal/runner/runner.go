@@ -162,7 +162,7 @@ func (r *Runner) step(ctx context.Context, i int) {
 // CheckReady returns the result of a step that may not write, or nil if it may.
 func (r *Runner) CheckReady() *event.Result {
 	if err := r.unrecorded.Load(); err != nil {
-		return Failed(reason.RecordFailed.Of(FailureOf(*err)))
+		return Failed(reason.RecordFailed(FailureOf(*err)))
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (r *Runner) Write(
 		case ctx.Err() != nil:
 			return r.Interrupted(ctx)
 		case err != nil:
-			return Failed(reason.RereadFailed{Failure: FailureOf(err), Changed: attempt > 0})
+			return Failed(reason.Of(reason.RereadFailed{Failure: FailureOf(err), Changed: attempt > 0}))
 		case o == nil:
 			return Skipped(reason.ObjectGone)
 		}
@@ -250,11 +250,11 @@ func (r *Runner) Write(
 		case class == snapshot.Gone:
 			return Skipped(reason.ObjectGone)
 		case class != snapshot.Conflict:
-			return Failed(reason.WriteFailed.Of(FailureOf(err)))
+			return Failed(reason.WriteFailed(FailureOf(err)))
 		}
 		o, err = s.Read(ctx, at)
 	}
-	return Failed(reason.KeepsChanging.Of(MaxAttempts))
+	return Failed(reason.KeepsChanging(MaxAttempts))
 }
 
 // Emit passes an event to the options' OnEvent and Record.
@@ -273,11 +273,11 @@ func (r *Runner) Emit(e event.Event) {
 }
 
 // EmitWaiting emits that a step waits.
-func (r *Runner) EmitWaiting(step *plan.Step, why reason.Reason) {
+func (r *Runner) EmitWaiting(step *plan.Step, why *reason.Reason) {
 	r.emitStep(step, event.Waiting, "", why)
 }
 
-func (r *Runner) emitStep(step *plan.Step, kind event.Kind, status event.Status, why reason.Reason) {
+func (r *Runner) emitStep(step *plan.Step, kind event.Kind, status event.Status, why *reason.Reason) {
 	identity := step.Object.Identity
 	r.Emit(event.Event{
 		Event: kind, Step: step.ID, Action: string(step.Action), Object: &identity, Status: status, Reason: why,
@@ -287,15 +287,17 @@ func (r *Runner) emitStep(step *plan.Step, kind event.Kind, status event.Status,
 // Where a function returns a *event.Result, nil means that the step has not ended.
 
 // Done returns the result of a step that was done; why may be nil.
-func Done(why reason.Reason) *event.Result { return &event.Result{Status: event.Done, Reason: why} }
+func Done(why *reason.Reason) *event.Result { return &event.Result{Status: event.Done, Reason: why} }
 
 // Skipped returns the result of a step that is not needed or not right any more.
-func Skipped(why reason.Reason) *event.Result {
+func Skipped(why *reason.Reason) *event.Result {
 	return &event.Result{Status: event.Skipped, Reason: why}
 }
 
 // Failed returns the result of a step that could not be done.
-func Failed(why reason.Reason) *event.Result { return &event.Result{Status: event.Failed, Reason: why} }
+func Failed(why *reason.Reason) *event.Result {
+	return &event.Result{Status: event.Failed, Reason: why}
+}
 
 // Interrupted returns the result of a step that had not written when ctx ended.
 func (r *Runner) Interrupted(ctx context.Context) *event.Result {
