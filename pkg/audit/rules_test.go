@@ -747,7 +747,7 @@ func TestCausesOfStuckNamespace(t *testing.T) {
 			[]st.Part{st.Listing(st.ConfigMap("shop/kept"), held("a", "x/a", "x/b"), held("b", "x/b"), held("c", object.ForegroundFinalizer)), st.Unreadable("widgets.example.com", snapshot.Webhook)},
 			[]string{
 				"stays while the API server cannot list widgets.example.com (conversion-webhook), and while the namespace controller cannot delete configmaps (1)",
-				"still contains configmaps (1), secrets (3); finalizer x/b holds 2 of them, finalizer x/a holds 1 of them",
+				"still contains configmaps (1), secrets (3); finalizer x/b holds Secret/a and 1 more, finalizer x/a holds Secret/a",
 			},
 		},
 		"names contents that cannot be deleted once": {
@@ -782,7 +782,7 @@ func TestCausesOfStuckNamespace(t *testing.T) {
 		"names what holds it before what seems to be over": {
 			st.Reporting(object.DiscoveryFailure, "1 failing: metrics.k8s.io/v1beta1: stale"),
 			[]st.Part{st.Listing(st.ConfigMap("shop/held", st.Terminating("example.com/hold")))},
-			[]string{"still contains configmaps (1); finalizer example.com/hold holds 1 of them", "stayed because the namespace controller could not discover every API group, but now every API group answers"},
+			[]string{"still contains configmaps (1); finalizer example.com/hold holds ConfigMap/held", "stayed because the namespace controller could not discover every API group, but now every API group answers"},
 		},
 		"says that nothing holds it": {st.Reporting(), nil, []string{"should be gone: nothing holds it or its contents, so the namespace controller may not be running"}},
 	} {

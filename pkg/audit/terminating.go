@@ -139,7 +139,7 @@ func blocked(by terminating.Hold, missed bool) Finding {
 	case by.RootCause != nil:
 		f.Cause = &SharedCause{Object: *by.RootCause}
 	case by.Holder == terminating.HolderFinalizer:
-		f.Cause = heldBy(by.Names())
+		f.Cause = heldBy(terminating.Names(by.Finalizers))
 	}
 	switch {
 	case by.Consequence == collector.ConsequenceStuck:
@@ -207,7 +207,7 @@ func namespaceStuck(by terminating.Hold) Finding {
 	case first.Kind == terminating.CauseDiscovery:
 		f.Cause = &SharedCause{Discovery: true}
 	case len(first.Finalizers) > 0:
-		f.Cause = heldBy(first.Finalizers)
+		f.Cause = heldBy(terminating.Names(first.Finalizers))
 	}
 	switch d.Consequence {
 	case collector.ConsequenceStuck:

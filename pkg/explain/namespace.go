@@ -57,15 +57,7 @@ func (b *answerBuilder) namespace(h *terminating.Hold) {
 		case terminating.CauseFinalizers:
 			b.explainFinalizers(b.object.Identity, b.initial.HeldBy(b.node))
 		case terminating.CauseContentsLeft:
-			for _, f := range cause.Finalizers[:min(len(cause.Finalizers), maxNames)] {
-				on := object.Identity{} // the first one that it holds
-				for _, n := range slices.Backward(b.contents()) {
-					if o := b.graph.Object(n); slices.Contains(o.Finalizers, f) {
-						on = o.Identity
-					}
-				}
-				b.nameControllers(b.holds.Finalizers([]string{f}, on))
-			}
+			b.nameControllers(cause.Finalizers[:min(len(cause.Finalizers), maxNames)])
 			b.blockedContents(h.Consequence == collector.ConsequenceStuck || h.Late(b.StuckAfter))
 		case terminating.CauseDiscovery, terminating.CauseVersionParsing, terminating.CauseDeletionFails, terminating.CauseSpecFinalizers,
 			terminating.CauseContentsUnread, terminating.CauseConditionsUnread, terminating.CauseNothing:

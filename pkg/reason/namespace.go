@@ -3,6 +3,8 @@ package reason
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
 
 // What keeps a Namespace that has long been terminating. Each is said of the Namespace, as
@@ -85,8 +87,9 @@ func (r ContentsDeletionFails) Message() string {
 
 // FinalizerCount counts the objects that a finalizer holds.
 type FinalizerCount struct {
-	Finalizer string `json:"finalizer"`
-	Objects   int    `json:"objects"`
+	Finalizer string          `json:"finalizer"`
+	Objects   int             `json:"objects"`
+	First     object.Identity `json:"first"` // of these objects
 }
 
 // ContentsLeft means that the Namespace is not empty.
@@ -101,7 +104,10 @@ func (r ContentsLeft) Message() string {
 	text := "still contains " + listTypes(r.Types)
 	if len(r.Finalizers) > 0 {
 		text += "; " + first(3, r.Finalizers, ", ", "and %d more finalizers", func(f FinalizerCount) string {
-			return fmt.Sprintf("finalizer %s holds %d of them", f.Finalizer, f.Objects)
+			if more := f.Objects - 1; more > 0 {
+				return fmt.Sprintf("finalizer %s holds %s and %d more", f.Finalizer, f.First, more)
+			}
+			return fmt.Sprintf("finalizer %s holds %s", f.Finalizer, f.First)
 		})
 	}
 	if r.OverduePods > 0 {

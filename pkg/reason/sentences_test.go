@@ -107,7 +107,7 @@ func TestTheSentencesAboutStuckNamespaces(t *testing.T) {
 		{reason.ContentsDeletionFails{Gaps: []reason.Gap{gap}}, "stays while the API server cannot list deployments.apps (forbidden)"},
 		{reason.ContentsDeletionFails{Outdated: true}, "stayed because the namespace controller could not delete some of its contents, which are gone now"},
 		{reason.ContentsLeft{Types: types}, "still contains configmaps (2), secrets (1)"},
-		{reason.ContentsLeft{Types: types, Finalizers: []reason.FinalizerCount{{Finalizer: "x/a", Objects: 2}}, OverduePods: 2}, "still contains configmaps (2), secrets (1); finalizer x/a holds 2 of them; 2 Pods should have stopped"},
+		{reason.ContentsLeft{Types: types, Finalizers: []reason.FinalizerCount{{Finalizer: "x/a", Objects: 2, First: pod}, {Finalizer: "x/b", Objects: 1, First: pod}}, OverduePods: 2}, "still contains configmaps (2), secrets (1); finalizer x/a holds Pod/web and 1 more, finalizer x/b holds Pod/web; 2 Pods should have stopped"},
 		{reason.HeldBySpecFinalizers([]string{"x/a", "x/b"}), "is held by spec.finalizers: x/a, x/b"},
 		{reason.ConditionsUnread, "has conditions that this tool could not read, so it is unknown whether the namespace controller fails"},
 		{reason.NothingReported, "has no condition of the namespace controller, which may not be running"},

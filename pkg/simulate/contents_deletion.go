@@ -92,9 +92,9 @@ type contentsIndex struct {
 // Namespace, or the instances of a CustomResourceDefinition.
 func DeletesContents(o object.Identity) bool { return o.IsNamespace() || o.IsCRD() }
 
-// contentsOf returns the objects that the deletion of n deletes. The name of a
+// ContentsOf returns the objects that the deletion of n deletes. The name of a
 // CustomResourceDefinition is that of its type: plural.group.
-func (m *Model) contentsOf(n graph.Node) []graph.Node {
+func (m *Model) ContentsOf(n graph.Node) []graph.Node {
 	o := m.graph.Object(n)
 	if o.IsNamespace() {
 		return m.contents().byNamespace[o.Name]
@@ -169,7 +169,7 @@ func (s *simulation) applySideEffects(transition int, n graph.Node) {
 // CustomResourceDefinition's keep theirs (docs/gc-semantics.md#instances-of-a-crd).
 func (s *simulation) deleteContents(transition int, n graph.Node) {
 	d := contentsDeletion{node: n, transition: transition}
-	contents := s.model.contentsOf(n)
+	contents := s.model.ContentsOf(n)
 	if s.model.now[n].IsNamespace() && s.model.judge.Behavior().OrderedNamespaceDeletion {
 		contents, d.pending = s.podsFirst(contents)
 	}

@@ -27,7 +27,7 @@ func (m *Model) dueFinalizers() map[graph.Node]string {
 		}
 		if k := c.removable(n); k >= 0 {
 			due[n] = o.Finalizers[k]
-		} else if o.IsCRD() && slices.Contains(o.Finalizers, DefinitionFinalizer) && len(m.contentsOf(n))+len(m.ContentsGaps(n)) == 0 {
+		} else if o.IsCRD() && slices.Contains(o.Finalizers, DefinitionFinalizer) && len(m.ContentsOf(n))+len(m.ContentsGaps(n)) == 0 {
 			due[n] = DefinitionFinalizer
 		}
 	}

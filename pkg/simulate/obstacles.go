@@ -157,7 +157,7 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 		return at(NotAllListed)
 	case d.Action != collector.ActionNone:
 		return at(NothingBlocks)
-	case completionRejected(o) && len(m.contentsOf(n)) == 0:
+	case completionRejected(o) && len(m.ContentsOf(n)) == 0:
 		return at(PatchRejected)
 	case o.IsCRD() && slices.Contains(o.Finalizers, DefinitionFinalizer) && m.due[n] == "":
 		return at(ContentsStillDeleting)

@@ -317,7 +317,7 @@ func (u *order) spread(n graph.Node, d doubt) {
 		}
 	}
 	if d&(deletion|sweep) != 0 && DeletesContents(o.Identity) {
-		for _, member := range u.model.contentsOf(n) {
+		for _, member := range u.model.ContentsOf(n) {
 			if !u.graph.Object(member).Terminating() && (d&deletion != 0 || !u.graph.Object(member).IsPod()) {
 				u.doubt(member, deletion|sweep, from)
 			}

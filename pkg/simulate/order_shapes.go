@@ -112,7 +112,7 @@ func (u *order) examineContents(n graph.Node) {
 	if u.released {
 		u.begin(n, completion)
 	}
-	for _, member := range u.model.contentsOf(n) {
+	for _, member := range u.model.ContentsOf(n) {
 		if u.model.now[member] != nil && (u.released || o.IsCRD() || u.contents.swept(n)) {
 			u.begin(member, deletion|sweep)
 		}

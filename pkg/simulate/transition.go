@@ -124,7 +124,7 @@ func (s *simulation) prerequisites(n graph.Node, d collector.Decision) []int {
 		out = s.appendNearby(out, by)
 	}
 	if d.Action == collector.ActionDelete && DeletesContents(s.model.now[n].Identity) {
-		for _, member := range s.model.contentsOf(n) {
+		for _, member := range s.model.ContentsOf(n) {
 			out = s.appendNearby(out, member)
 		}
 	}

@@ -39,10 +39,10 @@ func New(m *simulate.Model, after func() *simulate.Model) *Diagnoser {
 func InState(m *simulate.Model) *Diagnoser {
 	d := &Diagnoser{
 		graph: m.Graph(), model: m, obstacles: simulate.NewObstacles(m),
-		namespaces: sync.OnceValue(func() *namespaces { return newNamespaces(m) }),
-		traces:     simulate.NewFinalizerTraces(m.Graph()),
+		traces: simulate.NewFinalizerTraces(m.Graph()),
 	}
 	d.later = func() *Diagnoser { return d }
+	d.namespaces = sync.OnceValue(func() *namespaces { return newNamespaces(d) })
 	return d
 }
 
@@ -222,28 +222,18 @@ func holderOf(why simulate.BlockReason) Holder {
 func (d *Diagnoser) namespace(h *Hold, n graph.Node) {
 	found := h.Namespace
 	cause := found.Causes[0]
-	h.Consequence = found.Consequence
+	h.Consequence, h.Contents = found.Consequence, found.Held
 	if s := found.APIServices; cause.Kind == CauseDiscovery && len(s) > 0 {
 		h.RootCause = &object.Identity{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: s[0].Name}
 	}
 	because := cause.Reason
-	if cause.Kind == CauseFinalizers {
-		because = reason.Of(reason.HeldByFinalizers{Finalizers: cause.Finalizers, Since: d.model.Since(n)})
-		h.OwnFinalizers = d.model.Object(n).ForeignFinalizers()
-	}
-	on := h.Object // what has the finalizers of the contents
-	for _, in := range d.namespaces().contents[h.Object.Name] {
-		if h.Contents == nil && len(d.graph.Object(in).ForeignFinalizers()) > 0 {
-			h.Contents, on = &d.graph.Object(in).Identity, d.graph.Object(in).Identity
-		}
+	if held := d.model.HeldBy(n); cause.Kind == CauseFinalizers && len(held.Finalizers) > 0 {
+		because, h.OwnFinalizers = reason.Of(held), held.Finalizers
 	}
 	h.set(namespaceHolders[cause.Kind], because)
 	for i, c := range found.Causes {
-		switch {
-		case c.Kind == CauseContentsLeft:
-			h.Finalizers = append(h.Finalizers, d.Finalizers(c.Finalizers, on)...)
-		case i == 0:
-			h.Finalizers = append(h.Finalizers, d.Finalizers(c.Finalizers, h.Object)...)
+		if i == 0 || c.Kind == CauseContentsLeft {
+			h.Finalizers = append(h.Finalizers, c.Finalizers...)
 		}
 	}
 }

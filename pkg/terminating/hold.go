@@ -103,10 +103,10 @@ func (f *Finalizer) Removal() string {
 // Misspelled reports whether it is a misspelled finalizer of the garbage collector, which nobody removes.
 func (f *Finalizer) Misspelled() bool { return f.Controller == simulate.Nobody }
 
-// Names returns the names of the finalizers that hold it.
-func (h *Hold) Names() []string {
-	out := make([]string, len(h.Finalizers))
-	for i, f := range h.Finalizers {
+// Names returns the names of finalizers.
+func Names(finalizers []Finalizer) []string {
+	out := make([]string, len(finalizers))
+	for i, f := range finalizers {
 		out[i] = f.Name
 	}
 	return out

@@ -12,31 +12,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 // namespaces finds out what keeps the terminating Namespaces of one scan.
 type namespaces struct {
-	graph    *graph.Graph
-	model    *simulate.Model
-	contents map[string][]graph.Node // of the terminating Namespaces, by name
-	services []string                // the names of all APIServices
-	defined  map[string]bool         // the API groups of CustomResourceDefinitions
+	*Diagnoser
+
+	services []string        // the names of all APIServices
+	defined  map[string]bool // the API groups of CustomResourceDefinitions
 }
 
-func newNamespaces(m *simulate.Model) *namespaces {
-	d := &namespaces{graph: m.Graph(), model: m, contents: map[string][]graph.Node{}, defined: map[string]bool{}}
-	for n := range d.graph.Observed() {
-		if o := d.graph.Object(graph.Node(n)); o.Terminating() && o.IsNamespace() {
-			d.contents[o.Name] = nil
-		}
-	}
+func newNamespaces(of *Diagnoser) *namespaces {
+	d := &namespaces{Diagnoser: of, defined: map[string]bool{}}
 	for n := range d.graph.Listed() {
 		o := d.graph.Object(graph.Node(n))
-		if _, terminating := d.contents[o.Namespace]; terminating && o.Namespace != "" {
-			d.contents[o.Namespace] = append(d.contents[o.Namespace], graph.Node(n))
-		}
 		switch {
 		case o.Kind == "APIService" && o.GroupVersionKind().Group == "apiregistration.k8s.io":
 			d.services = append(d.services, o.Name)
@@ -55,6 +45,8 @@ type NamespaceDiagnosis struct {
 	// Consequence is ConsequenceStuck if the namespace controller fails until somebody repairs the
 	// cause, ConsequenceNone if it waits, and ConsequenceUnknown if it is unknown what keeps it.
 	Consequence collector.Consequence
+	// Held is the first of the contents that finalizers of others hold; nil if there is none.
+	Held *object.Identity
 	// Undeleted are contents that are not being deleted although their turn has come, Unlistable
 	// the types whose contents this scan could not list, APIServices those of groups that
 	// cannot be discovered.
@@ -67,8 +59,8 @@ type NamespaceDiagnosis struct {
 type NamespaceCause struct {
 	Kind   NamespaceCauseKind
 	Reason *reason.Reason // said of the Namespace
-	// Finalizers are those of others that hold the Namespace or what it contains.
-	Finalizers []string
+	// Finalizers are those of others that hold the Namespace or what it contains, the most frequent first.
+	Finalizers []Finalizer
 	Outdated   bool // it seems to be over, although the namespace controller reports it
 }
 
@@ -112,7 +104,7 @@ type namespaceDiagnosis struct {
 // diagnose returns what keeps a terminating Namespace.
 func (d *namespaces) diagnose(n graph.Node) NamespaceDiagnosis {
 	o := d.graph.Object(n)
-	out := &namespaceDiagnosis{of: d, namespace: o, contents: d.contents[o.Name], unread: d.graph.View().ContentsGaps(o.Identity, nil)}
+	out := &namespaceDiagnosis{of: d, namespace: o, contents: d.model.ContentsOf(n), unread: d.graph.View().ContentsGaps(o.Identity, nil)}
 	if o.NamespaceStatus != nil {
 		out.status = *o.NamespaceStatus
 	}
@@ -295,31 +287,37 @@ func (d *namespaceDiagnosis) undeleted() []graph.Node {
 // finalizers adds the finalizers of the Namespace itself.
 func (d *namespaceDiagnosis) finalizers() {
 	if by := d.status.Finalizers; len(by) > 0 {
-		d.held = true
-		d.add(NamespaceCause{Kind: CauseSpecFinalizers, Reason: reason.HeldBySpecFinalizers(by), Finalizers: by})
+		d.add(NamespaceCause{Kind: CauseSpecFinalizers, Reason: reason.HeldBySpecFinalizers(by), Finalizers: d.of.Finalizers(by, d.namespace.Identity)})
 	}
-	if by := d.namespace.Finalizers; len(by) > 0 {
-		d.held = true
-		d.add(NamespaceCause{Kind: CauseFinalizers, Reason: reason.Of(reason.HeldByFinalizers{Finalizers: by}), Finalizers: by})
+	if by := d.namespace.ForeignFinalizers(); len(by) > 0 {
+		d.add(NamespaceCause{Kind: CauseFinalizers, Reason: reason.Of(reason.HeldByFinalizers{Finalizers: by}), Finalizers: d.of.Finalizers(by, d.namespace.Identity)})
 	}
+	d.held = len(d.status.Finalizers)+len(d.namespace.Finalizers) > 0 || d.held
 }
 
 // contentsLeft adds what is left in the Namespace, unless a failure already names all of it.
 func (d *namespaceDiagnosis) contentsLeft() {
 	found := reason.ContentsLeft{Types: d.byType(d.contents), Finalizers: []reason.FinalizerCount{}}
-	objects := map[string]int{}
 	for _, n := range d.contents {
 		o := d.of.graph.Object(n)
 		for _, f := range o.ForeignFinalizers() {
-			objects[f]++
+			i := slices.IndexFunc(found.Finalizers, func(c reason.FinalizerCount) bool { return c.Finalizer == f })
+			if i < 0 {
+				i = len(found.Finalizers)
+				found.Finalizers = append(found.Finalizers, reason.FinalizerCount{Finalizer: f, First: o.Identity})
+			}
+			count := &found.Finalizers[i]
+			if count.Objects++; o.Compare(count.First) < 0 {
+				count.First = o.Identity
+			}
+			if held := d.found.Held; held == nil || o.Compare(*held) < 0 {
+				d.found.Held = &o.Identity
+			}
 		}
 		d.held = d.held || len(o.ForeignFinalizers()) > 0 || o.InGracePeriod()
 		if d.of.model.Overdue(o) {
 			found.OverduePods++
 		}
-	}
-	for f, n := range objects {
-		found.Finalizers = append(found.Finalizers, reason.FinalizerCount{Finalizer: f, Objects: n})
 	}
 	slices.SortFunc(found.Finalizers, func(a, b reason.FinalizerCount) int {
 		return cmp.Or(b.Objects-a.Objects, strings.Compare(a.Finalizer, b.Finalizer))
@@ -328,7 +326,7 @@ func (d *namespaceDiagnosis) contentsLeft() {
 	if len(d.contents) > 0 && !named {
 		cause := NamespaceCause{Kind: CauseContentsLeft, Reason: reason.Of(found)}
 		for _, f := range found.Finalizers {
-			cause.Finalizers = append(cause.Finalizers, f.Finalizer)
+			cause.Finalizers = append(cause.Finalizers, d.of.Finalizers([]string{f.Finalizer}, f.First)...)
 		}
 		d.add(cause)
 	}
@@ -343,6 +341,8 @@ func (d *namespaceDiagnosis) unknown() {
 		d.add(NamespaceCause{Kind: CauseNothing, Reason: reason.NothingReported})
 	case !d.fails && !d.held && !d.outdated && len(d.unread) == 0:
 		d.add(NamespaceCause{Kind: CauseNothing, Reason: reason.NothingHoldsNamespace})
+	case len(d.found.Causes) == 0: // only the collector's finalizer holds it
+		d.add(NamespaceCause{Kind: CauseFinalizers, Reason: reason.Of(reason.HeldByFinalizers{Finalizers: d.namespace.Finalizers})})
 	}
 }
 

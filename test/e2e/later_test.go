@@ -76,7 +76,7 @@ func TestKubeflow7297ReportCountsWhatIsGone(t *testing.T) {
 				s.create(configMap(ns, fmt.Sprint("free-", i)))
 			}
 			out := s.gc(append([]string{"delete", "namespace/" + ns, "--yes"}, flags...)...).exits(t, 1).
-				shows(t, "Namespace/"+ns+" is stuck: ConfigMap/stuck is held by example.com/hold. Next: ", "why namespace/"+ns).Stdout
+				shows(t, "Namespace/"+ns+" still contains configmaps (1); finalizer example.com/hold holds ConfigMap/stuck. Next: ", "why namespace/"+ns).Stdout
 			found := deletedOf.FindStringSubmatch(out)
 			if found == nil {
 				t.Fatalf("no count in\n%s", out)

@@ -141,11 +141,13 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 		s.create(configMap(ns, "free"))
 		n := s.deleteStuck(ns, "NamespaceContentRemaining", "NamespaceFinalizersRemaining")
 		why := n.requireFound("warning stuck-namespace: Namespace/"+ns+": none", Because{Reason: "ContentsLeft", Parameters: map[string]any{
-			"types": configMaps, "finalizers": []any{map[string]any{"finalizer": hold, "objects": 1.0}},
+			"types": configMaps, "finalizers": []any{map[string]any{"finalizer": hold, "objects": 1.0, "first": map[string]any{
+				"apiVersion": "v1", "kind": "ConfigMap", "namespace": ns, "name": "held", "uid": string(held.GetUID()),
+			}}},
 		}})
 		why.shows(t,
 			"NamespaceFinalizersRemaining: finalizers remain", hold+" in 1 resource instances",
-			", and still contains configmaps (1); finalizer "+hold+" holds 1 of them.", "The finalizer "+hold+": ",
+			", and still contains configmaps (1); finalizer "+hold+" holds ConfigMap/held.", "The finalizer "+hold+": ",
 			"ConfigMap/held in "+ns+": still exists, held by "+hold, "kubectl gc why configmap/held -n "+ns)
 		s.grant("carol", "", []any{"*"}, []any{"*"}, []any{"list"})
 		found, causes, _ := n.finding(s.toolAs("carol"))
@@ -167,7 +169,7 @@ func TestStuckNamespaceIsFoundAndExplained(t *testing.T) {
 		held := s.create(pod(ns, "held", heldBy(hold)))
 		n := s.deleteStuck(ns)
 		found, causes, _ := n.finding(n.tool())
-		if len(causes) != 1 || causes[0].Reason != "ContentsLeft" || found.Consequence != "none" || !strings.Contains(found.Message, "finalizer "+hold+" holds 1 of them") {
+		if len(causes) != 1 || causes[0].Reason != "ContentsLeft" || found.Consequence != "none" || !strings.Contains(found.Message, "finalizer "+hold+" holds Pod/held") {
 			t.Errorf("%s, %+v", found.brief(), causes)
 		}
 		s.gc("why", "namespace/"+ns).exits(t, 0).shows(t, "Pod/held in "+ns+": still exists, held by "+hold, "deletes the Pods first")

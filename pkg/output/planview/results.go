@@ -75,22 +75,10 @@ func Stuck(p *plan.Plan, blocked []plan.Blocked) (stuck object.Identity, sentenc
 	if len(blocked) == 0 {
 		return object.Identity{}, "", false
 	}
-	first := &blocked[0]
-	for i := range p.Steps {
-		at := slices.IndexFunc(blocked, func(b plan.Blocked) bool { return p.Steps[i].Requested && b.Object == p.Steps[i].Object.Identity })
-		if at >= 0 {
-			first = &blocked[at]
-			break
-		}
-	}
-	held := slices.IndexFunc(blocked, func(b plan.Blocked) bool {
-		return len(b.Finalizers) > 0 && b.Object.Namespace == first.Object.Name
-	})
-	if first.Object.IsNamespace() && held >= 0 {
-		why := reason.HeldByFinalizers{Finalizers: blocked[held].Finalizers}
-		return first.Object, name(first.Object) + " is stuck: " + name(blocked[held].Object) + " " + escape.Line(why.Message()) + ".", true
-	}
-	return first.Object, name(first.Object) + " " + escape.Line(first.Reason.Message()) + ".", true
+	first := max(0, slices.IndexFunc(blocked, func(b plan.Blocked) bool {
+		return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Requested && s.Object.Identity == b.Object })
+	}))
+	return blocked[first].Object, name(blocked[first].Object) + " " + escape.Line(blocked[first].Reason.Message()) + ".", true
 }
 
 // Hangs returns an object that keeps a namespace or CustomResourceDefinition which the plan deletes, and says so
