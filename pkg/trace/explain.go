@@ -137,9 +137,7 @@ func (d *deletion) row(sources []*Source) Deletion {
 	if d.gone.us > later(d.when, d.ended).us && d.gone.us-d.when.us >= time.Second.Microseconds() {
 		out.Ended = d.gone.time()
 	}
-	for _, r := range d.also {
-		out.Circumstances = append(out.Circumstances, r)
-	}
+	out.Circumstances = append(out.Circumstances, d.also...)
 	return out
 }
 
@@ -222,9 +220,7 @@ func (r *DeletionReport) Select(q Question) *DeletionReport {
 }
 
 func (r *DeletionReport) note(notes ...*reason.Reason) {
-	for _, n := range notes {
-		r.Notes = append(r.Notes, n)
-	}
+	r.Notes = append(r.Notes, notes...)
 }
 
 // only returns the deletions that led to the i-th, it, and those that followed, and where it is among them.

@@ -26,8 +26,10 @@ func TestNothingDecidesByAReason(t *testing.T) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.BinaryExpr:
-				if call, is := n.X.(*ast.CallExpr); is {
-					check(call.Fun)
+				for _, side := range []ast.Expr{n.X, n.Y} {
+					if field, is := side.(*ast.SelectorExpr); is && field.Sel.Name == "Code" && nameOf(field.X) == "Reason" {
+						t.Errorf("%s decides by the code of a reason", files.Position(n.Pos()))
+					}
 				}
 			case *ast.TypeAssertExpr:
 				check(n.Type)
@@ -39,4 +41,15 @@ func TestNothingDecidesByAReason(t *testing.T) {
 			return true
 		})
 	})
+}
+
+// nameOf returns the last name of an expression that names something, and otherwise "".
+func nameOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
 }

@@ -39,7 +39,7 @@ func (r *run) backUpAll(ctx context.Context) {
 			r.live.setBackedUp(n, o)
 		}
 	}
-	var result *reason.Reason = reason.Of(reason.BackedUp{Saved: len(saved), Total: len(nodes), Repair: len(r.repaired) > 0})
+	result := reason.Of(reason.BackedUp{Saved: len(saved), Total: len(nodes), Repair: len(r.repaired) > 0})
 	if err != nil {
 		result = reason.NothingBackedUp(runner.FailureOf(err))
 	}
