@@ -36,7 +36,7 @@ func TestKubernetes84485ANodeTakesItsPodsAlong(t *testing.T) {
 		return len(s.live(claim).GetFinalizers()) > 0, nil
 	})
 
-	s.gc("why", "node/"+here).exits(t, 0).shows(t, "also deletes 1 CSINode, 3 Pods", "Pod/bare in namespace "+ns, "No controller recreates Pod/bare in namespace "+ns+", Pod/completed in namespace "+ns+".")
+	s.gc("why", "node/"+here).exits(t, 0).shows(t, "also deletes 1 CSINode, 1 PersistentVolumeClaim, 3 Pods", "Pod/bare in namespace "+ns, "No controller recreates Pod/bare in namespace "+ns+", Pod/completed in namespace "+ns+".")
 	preview := s.gc("delete", "node/"+here, "--dry-run", "-o", "wide").exits(t, 0)
 	preview.shows(t, "CSINode/"+here, "Pod/managed", "PersistentVolumeClaim/data", "4 more about a minute after the Node is gone: PersistentVolumeClaim 1, Pod 3", "no controller recreates it")
 	preview.lacks(t, "Pod/elsewhere", "Pod/waiting")
