@@ -333,6 +333,7 @@ func TestVolumeNamespaces(t *testing.T) {
 		"of what is deleted":                       {[]object.Object{claim, volume, pod}, []object.Object{claim, volume}, []string{"", "a"}},
 		"of a claim that may wait for the Pod":     {[]object.Object{leaving, pod}, []object.Object{pod}, []string{"a"}},
 		"not of a claim in another namespace":      {[]object.Object{leaving, Pod("b/pod")}, []object.Object{Pod("b/pod")}, nil},
+		"not of one whose users are known":         {[]object.Object{Object("v1", "PersistentVolumeClaim", "a/claim", WithClaims()), pod}, []object.Object{claim}, nil},
 		"not of a claim that is not being deleted": {[]object.Object{claim, pod}, []object.Object{pod}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

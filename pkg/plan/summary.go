@@ -71,19 +71,24 @@ func (s *Step) BacksUp() bool {
 // VolumeNamespaces returns the sorted namespaces of PersistentVolumeClaims and others that may be in use, and the
 // empty one for PersistentVolumes: of those that the plan deletes, or takes a finalizer from, and of claims whose
 // deletion was under way beside Pods that it deletes. Metadata does not show what uses them, nor what becomes of
-// data: if that is read (see object.Object's Claims and Storage), a new plan can tell more.
+// data: if that is read (see object.Object's Claims and Storage), a new plan can tell more. A namespace is left out
+// where that was read: a scan does it for what is being deleted.
 func (p *Plan) VolumeNamespaces(g *graph.Graph) []string {
 	var out []string
+	unread := func(o object.Identity) bool {
+		seen := g.Object(g.Find(o.UID)) // nil if it is restored
+		return o.Namespace == "" || seen == nil || seen.Claims == nil
+	}
 	pods := map[string]bool{} // the namespaces where Pods are deleted
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
-		if o.Object.MayBeInUse() {
+		if o.Object.MayBeInUse() && unread(o.Object) {
 			out = append(out, o.Object.Namespace)
 		}
 		pods[o.Object.Namespace] = pods[o.Object.Namespace] || o.Object.Kind == "Pod" && o.State.Deletes()
 	}
 	for n := range g.Listed() {
-		if o := g.Object(graph.Node(n)); o.Terminating() && pods[o.Namespace] && slices.Contains(o.Finalizers, simulate.ClaimProtection) {
+		if o := g.Object(graph.Node(n)); o.Terminating() && unread(o.Identity) && pods[o.Namespace] && slices.Contains(o.Finalizers, simulate.ClaimProtection) {
 			out = append(out, o.Namespace)
 		}
 	}
