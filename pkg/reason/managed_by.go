@@ -53,9 +53,12 @@ var managers = []struct {
 	}},
 	// kapp: pkg/kapp/resources/identity_annotation.go, Valid
 	{"kapp", "", "", "kapp deployed it: the next kapp deploy of its app recreates it, unless the app no longer has it", func(m marked) (ManagedBy, bool) {
+		if m.labels["kapp.k14s.io/app"] == "" {
+			return ManagedBy{}, false
+		}
 		id := strings.Split(m.annotations["kapp.k14s.io/identity"], ";")
 		own := strings.Join([]string{m.Namespace, m.GroupVersionKind().Group, m.Kind, m.Name}, "/")
-		return ManagedBy{}, len(id) == 3 && id[0] == "v1" && id[1] == own && m.labels["kapp.k14s.io/app"] != ""
+		return ManagedBy{}, len(id) == 3 && id[0] == "v1" && id[1] == own
 	}},
 	// helm-controller: internal/postrender/origin_labels.go. Its objects have the marks of Helm, too.
 	{
@@ -90,13 +93,13 @@ var managers = []struct {
 	})},
 	// kubernetes/kubernetes: pkg/controller/certificates/rootcacertpublisher and pkg/controller/serviceaccount
 	{"kube-controller-manager", "", "", "kube-controller-manager recreates it at once", func(m marked) (ManagedBy, bool) {
-		return ManagedBy{}, m.APIVersion == "v1" && (m.String() == "ConfigMap/kube-root-ca.crt" || m.String() == "ServiceAccount/default")
+		return ManagedBy{}, m.APIVersion == "v1" && (m.Kind == "ConfigMap" && m.Name == "kube-root-ca.crt" || m.Kind == "ServiceAccount" && m.Name == "default")
 	}},
 	// kubernetes/kubernetes: pkg/controlplane/controller/systemnamespaces and kubernetesservice; mandatory objects in
 	// pkg/registry/flowcontrol/rest/storage_flowcontrol.go
 	{"kube-apiserver", "", "", "the API server recreates it within a minute", func(m marked) (ManagedBy, bool) {
 		mandatory := m.GroupVersionKind().Group == "flowcontrol.apiserver.k8s.io" && (m.Name == "exempt" || m.Name == "catch-all")
-		return ManagedBy{}, mandatory || m.IsNamespace() && m.Name == "kube-node-lease" || m.Namespace == "default" && m.APIVersion == "v1" && m.String() == "Service/kubernetes"
+		return ManagedBy{}, mandatory || m.IsNamespace() && m.Name == "kube-node-lease" || m.Namespace == "default" && m.APIVersion == "v1" && m.Kind == "Service" && m.Name == "kubernetes"
 	}},
 }
 
@@ -158,7 +161,7 @@ func (r ManagedBy) Is(o object.Identity) bool {
 
 func (r ManagedBy) valid() bool { return validName(r.Name) && validNamespace(r.Namespace) }
 
-func validName(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 }
+func validName(name string) bool { return name != "" && len(validation.IsDNS1123Subdomain(name)) == 0 }
 
 func validNamespace(name string) bool { return len(validation.IsDNS1123Label(name)) == 0 }
 

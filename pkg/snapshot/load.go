@@ -137,11 +137,15 @@ func (l *kubectlList) read(r io.Reader, maxBytes int64) (own []byte, size int64,
 		return nil, size, errors.New("the file is empty")
 	}
 	documents, err := split(withoutLogs(data))
+	ownGroup, _, _ := strings.Cut(APIVersion, "/")
 	for _, d := range documents {
+		if !bytes.Contains(d, []byte(ownGroup)) { // parsing a document costs more than reading it
+			l.add(d, header{}, 0)
+			continue
+		}
 		var h header
 		_ = json.Unmarshal(d, &h) // other documents are left out
 		group, version, _ := strings.Cut(h.APIVersion, "/")
-		ownGroup, _, _ := strings.Cut(APIVersion, "/")
 		switch {
 		case group != ownGroup:
 			l.add(d, header{}, 0)
