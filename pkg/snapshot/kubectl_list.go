@@ -38,7 +38,7 @@ type kubectlList struct {
 }
 
 type kubectlObject struct {
-	header
+	metav1.TypeMeta
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     json.RawMessage   `json:"spec"` // Spec, Status and Items may be any JSON, depending on the kind
 	Status   json.RawMessage   `json:"status"`
@@ -48,7 +48,7 @@ type kubectlObject struct {
 // add adds an object, or the items of a list or of an array, as support bundles have them, and
 // counts what is neither. defaults is the item type of a typed list; depth is the number of lists
 // around the item.
-func (l *kubectlList) add(item []byte, defaults header, depth int) {
+func (l *kubectlList) add(item []byte, defaults metav1.TypeMeta, depth int) {
 	if err := l.addItem(item, defaults, depth); err != nil {
 		l.leaveOut(err)
 	}
@@ -65,10 +65,10 @@ var errNeither = errors.New("neither a snapshot nor what kubectl get -o json|yam
 // maxDepth limits nested lists, as each level is parsed once more. kubectl nests none.
 const maxDepth = 4
 
-func (l *kubectlList) addItem(document []byte, defaults header, depth int) error {
+func (l *kubectlList) addItem(document []byte, defaults metav1.TypeMeta, depth int) error {
 	switch document[0] {
 	case '[':
-		return l.addItems(document, header{}, depth+1)
+		return l.addItems(document, metav1.TypeMeta{}, depth+1)
 	case '{':
 	default:
 		return errNeither
@@ -78,10 +78,10 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 		return explain(document, err)
 	}
 	if o.APIVersion == "" && o.Kind == "" {
-		o.header = defaults
+		o.TypeMeta = defaults
 	}
 	if item, isList := strings.CutSuffix(o.Kind, "List"); isList && o.Metadata.Name == "" {
-		return l.addItems(o.Items, header{APIVersion: o.APIVersion, Kind: item}, depth+1)
+		return l.addItems(o.Items, metav1.TypeMeta{APIVersion: o.APIVersion, Kind: item}, depth+1)
 	}
 	if o.Kind == "" || o.APIVersion == "" || o.Metadata.Name == "" {
 		return errNeither
@@ -144,7 +144,7 @@ func (l *kubectlList) addItem(document []byte, defaults header, depth int) error
 	return nil
 }
 
-func (l *kubectlList) addItems(list json.RawMessage, defaults header, depth int) error {
+func (l *kubectlList) addItems(list json.RawMessage, defaults metav1.TypeMeta, depth int) error {
 	if list == nil {
 		return nil
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/input"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 )
@@ -114,11 +116,6 @@ func withoutLogs(data []byte) (out []byte) {
 	}
 }
 
-type header struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-}
-
 // read adds the documents in a text. It returns the text's unpacked length in bytes, and the
 // document if that is a snapshot of this program.
 func (l *kubectlList) read(r io.Reader, maxBytes int64) (own []byte, size int64, err error) {
@@ -140,15 +137,15 @@ func (l *kubectlList) read(r io.Reader, maxBytes int64) (own []byte, size int64,
 	ownGroup, _, _ := strings.Cut(APIVersion, "/")
 	for _, d := range documents {
 		if !bytes.Contains(d, []byte(ownGroup)) { // parsing a document costs more than reading it
-			l.add(d, header{}, 0)
+			l.add(d, metav1.TypeMeta{}, 0)
 			continue
 		}
-		var h header
+		var h metav1.TypeMeta
 		_ = json.Unmarshal(d, &h) // other documents are left out
 		group, version, _ := strings.Cut(h.APIVersion, "/")
 		switch {
 		case group != ownGroup:
-			l.add(d, header{}, 0)
+			l.add(d, metav1.TypeMeta{}, 0)
 		case h.Kind != Kind:
 			return nil, size, fmt.Errorf("it holds a %q, not a snapshot", h.Kind)
 		case h.APIVersion != APIVersion:

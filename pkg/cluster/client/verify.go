@@ -108,17 +108,12 @@ type failedBody struct{ err error }
 func (f failedBody) Read([]byte) (int, error) { return 0, f.err }
 func (f failedBody) Close() error             { return nil }
 
-// Envelope holds the type of an answer.
-type Envelope struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-}
-
-func (e Envelope) String() string {
-	if e.Kind == "" {
+// DescribeKind returns the kind of an answer for an error, as a noun.
+func DescribeKind(of metav1.TypeMeta) string {
+	if of.Kind == "" {
 		return "no kind"
 	}
-	return "kind " + strconv.Quote(e.Kind) + " of " + strconv.Quote(e.APIVersion)
+	return fmt.Sprintf("kind %q of %q", of.Kind, of.APIVersion)
 }
 
 // MetadataVersions are the API versions in which servers send metadata.
@@ -127,14 +122,14 @@ var MetadataVersions = []string{"meta.k8s.io/v1", "meta.k8s.io/v1beta1"}
 // VerifyKind returns an error unless an answer about t has the right kind: metadata, if that was
 // requested, or the type's own kind, which servers send that cannot send metadata alone
 // (docs/gc-semantics.md#metadata-and-kinds). suffix is "List" for a list and empty for an object.
-func VerifyKind(got Envelope, t snapshot.Type, suffix string, metadata bool) error {
+func VerifyKind(got metav1.TypeMeta, t snapshot.Type, suffix string, metadata bool) error {
 	switch {
 	case metadata && got.Kind == "PartialObjectMetadata"+suffix && slices.Contains(MetadataVersions, got.APIVersion):
 		return nil
 	case got.Kind == t.Kind+suffix && got.APIVersion == t.APIVersion():
 		return nil
 	}
-	return NewAnswerError("it is of %s, not of kind %q of %q", got, t.Kind+suffix, t.APIVersion())
+	return NewAnswerError("it is of %s, not of kind %q of %q", DescribeKind(got), t.Kind+suffix, t.APIVersion())
 }
 
 var ErrNoMetadata error = &AnswerError{"it holds no object metadata"}
@@ -174,12 +169,12 @@ func ReadObject(raw []byte, q Query, metadata bool) (out *metav1.PartialObjectMe
 		if err := unknown.Unmarshal(raw[len(ProtobufPrefix):]); err != nil {
 			return nil, err
 		}
-		err = VerifyKind(Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind}, q.Type, "", metadata)
+		err = VerifyKind(metav1.TypeMeta{APIVersion: unknown.APIVersion, Kind: unknown.Kind}, q.Type, "", metadata)
 		if err == nil {
 			err = out.Unmarshal(unknown.Raw)
 		}
 	} else if err = strict.Unmarshal(raw, out); err == nil {
-		err = VerifyKind(Envelope{APIVersion: out.APIVersion, Kind: out.Kind}, q.Type, "", metadata)
+		err = VerifyKind(out.TypeMeta, q.Type, "", metadata)
 	}
 	if err == nil {
 		err = VerifyObject(q, out.Namespace, out.Name, string(out.UID), out.ResourceVersion)
@@ -192,7 +187,7 @@ func ReadObject(raw []byte, q Query, metadata bool) (out *metav1.PartialObjectMe
 
 // jsonList is a list in JSON with undecoded items.
 type jsonList struct {
-	Envelope
+	metav1.TypeMeta
 	Metadata metav1.ListMeta `json:"metadata"`
 	Items    json.RawMessage `json:"items"` // null in an empty list, nil if the field is missing
 }
@@ -202,13 +197,13 @@ func ReadPage(raw []byte, q Query, metadata bool) ([]json.RawMessage, metav1.Lis
 	if bytes.HasPrefix(raw, []byte(ProtobufPrefix)) {
 		var unknown runtime.Unknown
 		_ = unknown.Unmarshal(raw[len(ProtobufPrefix):]) // undecodable data has no kind
-		return nil, metav1.ListMeta{}, NewAnswerError("it is of %s", Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind})
+		return nil, metav1.ListMeta{}, NewAnswerError("it is of %s", DescribeKind(metav1.TypeMeta{APIVersion: unknown.APIVersion, Kind: unknown.Kind}))
 	}
 	var p jsonList
 	if err := strict.Unmarshal(raw, &p); err != nil {
 		return nil, metav1.ListMeta{}, fmt.Errorf("decode a list of %s: %w", q.Type, err)
 	}
-	if err := VerifyKind(p.Envelope, q.Type, "List", metadata); err != nil {
+	if err := VerifyKind(p.TypeMeta, q.Type, "List", metadata); err != nil {
 		return nil, metav1.ListMeta{}, err
 	}
 	if p.Items == nil {
@@ -229,7 +224,7 @@ func ReadItem(raw json.RawMessage, q Query, metadata bool) (*metav1.PartialObjec
 		return nil, fmt.Errorf("decode an item of a list of %s: %w", q.Type, err)
 	}
 	if out.Kind != "" || out.APIVersion != "" {
-		if err := VerifyKind(Envelope{APIVersion: out.APIVersion, Kind: out.Kind}, q.Type, "", metadata); err != nil {
+		if err := VerifyKind(out.TypeMeta, q.Type, "", metadata); err != nil {
 			return nil, err
 		}
 	}

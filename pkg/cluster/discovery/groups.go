@@ -32,7 +32,7 @@ const (
 
 // rootDocument is any document about a root; only the field of its kind is set.
 type rootDocument struct {
-	client.Envelope
+	metav1.TypeMeta
 	Items    []apidiscovery.APIGroupDiscovery `json:"items"`    // APIGroupDiscoveryList
 	Versions []string                         `json:"versions"` // APIVersions, of the core group
 	Groups   []metav1.APIGroup                `json:"groups"`   // APIGroupList
@@ -78,18 +78,18 @@ func decodeRoot(raw []byte) (answer rootDocument, err error) {
 		if err := strict.Unmarshal(raw, &answer); err != nil {
 			return answer, err
 		}
-		return answer, verifyDiscovery(answer.Envelope, kindGroupDiscovery, kindVersions, kindGroups)
+		return answer, verifyDiscovery(answer.TypeMeta, kindGroupDiscovery, kindVersions, kindGroups)
 	}
 	var unknown runtime.Unknown
 	if err := unknown.Unmarshal(raw[len(client.ProtobufPrefix):]); err != nil {
 		return answer, err
 	}
-	if err := verifyDiscovery(client.Envelope{APIVersion: unknown.APIVersion, Kind: unknown.Kind}, kindGroupDiscovery); err != nil {
+	if err := verifyDiscovery(metav1.TypeMeta{APIVersion: unknown.APIVersion, Kind: unknown.Kind}, kindGroupDiscovery); err != nil {
 		return answer, err
 	}
 	var list apidiscovery.APIGroupDiscoveryList
 	err = list.Unmarshal(unknown.Raw)
-	return rootDocument{Envelope: client.Envelope{Kind: unknown.Kind}, Items: list.Items}, err
+	return rootDocument{TypeMeta: metav1.TypeMeta{Kind: unknown.Kind}, Items: list.Items}, err
 }
 
 // withoutStale removes the versions whose discovery is stale.
@@ -146,14 +146,14 @@ func readResources(ctx context.Context, c *client.Client, root, version string) 
 		return nil, err
 	}
 	var list struct {
-		client.Envelope
+		metav1.TypeMeta
 		GroupVersion string               `json:"groupVersion"`
 		Resources    []metav1.APIResource `json:"resources"`
 	}
 	if err := strict.Unmarshal(raw, &list); err != nil {
 		return nil, err
 	}
-	if err := verifyDiscovery(list.Envelope, kindResources); err != nil {
+	if err := verifyDiscovery(list.TypeMeta, kindResources); err != nil {
 		return nil, err
 	}
 	if list.GroupVersion != version {
@@ -190,7 +190,7 @@ func preferredFirst(g metav1.APIGroup) []metav1.GroupVersionForDiscovery {
 
 // verifyDiscovery returns an error unless a document has one of the kinds. Servers before 1.30
 // omit the apiVersion.
-func verifyDiscovery(got client.Envelope, kinds ...string) error {
+func verifyDiscovery(got metav1.TypeMeta, kinds ...string) error {
 	versions := []string{"", "v1"}
 	if got.Kind == kindGroupDiscovery {
 		versions = []string{"", "apidiscovery.k8s.io/v2"}
@@ -198,7 +198,7 @@ func verifyDiscovery(got client.Envelope, kinds ...string) error {
 	if slices.Contains(kinds, got.Kind) && slices.Contains(versions, got.APIVersion) {
 		return nil
 	}
-	return client.NewAnswerError("it is of %s, not of kind %s", got, strings.Join(kinds, " or "))
+	return client.NewAnswerError("it is of %s, not of kind %s", client.DescribeKind(got), strings.Join(kinds, " or "))
 }
 
 // verifyGroups returns an error unless the groups of a document fit the root: only the core group

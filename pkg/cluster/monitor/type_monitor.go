@@ -184,7 +184,7 @@ func (t *typeMonitor) verifyEvent(event watch.Event) error {
 	}
 	// the decoder accepts only metadata here, and then leaves out its kind
 	if m.Kind != "" || m.APIVersion != "" {
-		if err := client.VerifyKind(client.Envelope{APIVersion: m.APIVersion, Kind: m.Kind}, t.query.Type, "", true); err != nil {
+		if err := client.VerifyKind(m.TypeMeta, t.query.Type, "", true); err != nil {
 			return err
 		}
 	}

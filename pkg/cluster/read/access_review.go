@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
@@ -136,7 +137,7 @@ type resourceAttributes struct {
 // accessReview is a SelfSubjectAccessReview. Importing the API's own types would register the
 // whole group.
 type accessReview struct {
-	client.Envelope
+	metav1.TypeMeta
 	Spec struct {
 		ResourceAttributes *resourceAttributes `json:"resourceAttributes,omitempty"`
 	} `json:"spec"`
@@ -146,11 +147,11 @@ type accessReview struct {
 	} `json:"status,omitzero"`
 }
 
-var accessReviewKind = client.Envelope{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"}
+var accessReviewKind = metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"}
 
 // isAllowed reports whether the API server allows a request.
 func isAllowed(ctx context.Context, c *client.Client, about resourceAttributes) (bool, error) {
-	question := accessReview{Envelope: accessReviewKind}
+	question := accessReview{TypeMeta: accessReviewKind}
 	question.Spec.ResourceAttributes = &about
 	body, err := json.Marshal(question)
 	if err != nil {
@@ -181,8 +182,8 @@ func isAllowed(ctx context.Context, c *client.Client, about resourceAttributes) 
 // question, about the same request.
 func verifyReview(got *accessReview, about resourceAttributes) error {
 	switch repeated := got.Spec.ResourceAttributes; {
-	case got.Envelope != accessReviewKind:
-		return client.NewAnswerError("it is of %s, not of kind %q", got.Envelope, accessReviewKind.Kind)
+	case got.TypeMeta != accessReviewKind:
+		return client.NewAnswerError("it is of %s, not of kind %q", client.DescribeKind(got.TypeMeta), accessReviewKind.Kind)
 	case repeated != nil && *repeated != about:
 		return client.NewAnswerError("it is about %+v", *repeated)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/clustertest"
@@ -275,8 +276,8 @@ func TestUnconfirmedRefusalIsUnknown(t *testing.T) {
 
 func TestVerifyReview(t *testing.T) {
 	asked := resourceAttributes{Verb: "delete", Resource: "pods"}
-	answer := func(of client.Envelope, about *resourceAttributes) (out accessReview) {
-		out.Envelope, out.Spec.ResourceAttributes = of, about
+	answer := func(of metav1.TypeMeta, about *resourceAttributes) (out accessReview) {
+		out.TypeMeta, out.Spec.ResourceAttributes = of, about
 		return out
 	}
 	for name, test := range map[string]struct {
@@ -286,8 +287,8 @@ func TestVerifyReview(t *testing.T) {
 		"the same question":           {answer(accessReviewKind, &asked), true},
 		"one that does not repeat it": {answer(accessReviewKind, nil), true},
 		"another question":            {answer(accessReviewKind, &resourceAttributes{Verb: "get", Resource: "pods"}), false},
-		"another kind":                {answer(client.Envelope{APIVersion: "authorization.k8s.io/v1", Kind: "SubjectAccessReview"}, &asked), false},
-		"a Status":                    {answer(client.Envelope{APIVersion: "v1", Kind: "Status"}, nil), false},
+		"another kind":                {answer(metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SubjectAccessReview"}, &asked), false},
+		"a Status":                    {answer(metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, nil), false},
 	} {
 		if err := verifyReview(&test.answer, asked); test.want && err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -188,7 +188,7 @@ func (m *manifestReader) deliver(q client.Query, raw json.RawMessage) error {
 		return fmt.Errorf("decode an object of %s: %w", q.Type, err)
 	}
 	if read.Kind != "" || read.APIVersion != "" || q.Name != "" {
-		if err := client.VerifyKind(client.Envelope{APIVersion: read.APIVersion, Kind: read.Kind}, q.Type, "", false); err != nil {
+		if err := client.VerifyKind(read.TypeMeta, q.Type, "", false); err != nil {
 			return err
 		}
 	}
