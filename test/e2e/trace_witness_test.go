@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,13 +21,12 @@ type witness struct {
 	last  time.Time // of an event
 }
 
-// fate is what became of an object. The revisions are those of etcd, which order all writes; 0: it did not happen.
+// fate is what became of an object.
 type fate struct {
 	metav1.PartialObjectMetadata // as it was last
 	resource                     string
-	marked                       int64 // it got a deletionTimestamp
-	foreground                   bool  // and the finalizer of the foreground with it
-	gone                         int64
+	marked                       bool // it got a deletionTimestamp
+	gone                         bool
 }
 
 // newWitness watches some types, such as "apps/v1 deployments", until the test ends.
@@ -66,23 +64,9 @@ func (w *witness) saw(resource string, o *metav1.PartialObjectMetadata, gone boo
 		f = &fate{resource: resource}
 		w.fates[o.UID] = f
 	}
-	revision, _ := strconv.ParseInt(o.ResourceVersion, 10, 64)
 	w.last = time.Now()
 	f.PartialObjectMetadata = *o
-	switch {
-	case gone:
-		f.gone = revision
-	case o.DeletionTimestamp != nil && f.marked == 0:
-		f.marked, f.foreground = revision, slices.Contains(o.Finalizers, metav1.FinalizerDeleteDependents)
-	}
-}
-
-// ceased returns when an object stopped to count as an owner; 0 if it did not.
-func (f *fate) ceased() int64 {
-	if f.foreground {
-		return f.marked
-	}
-	return f.gone
+	f.marked, f.gone = f.marked || o.DeletionTimestamp != nil, gone
 }
 
 // in returns what is or was in a namespace, without what Kubernetes puts into each, sorted by name.
@@ -104,7 +88,7 @@ func (f *fate) String() string { return f.resource + "/" + f.Name }
 func (w *witness) awaitCount(namespace, resource string, n int) (found []*fate) {
 	w.Helper()
 	w.await(resource+" in "+namespace, func(context.Context) (bool, error) {
-		found = slices.DeleteFunc(w.in(namespace), func(f *fate) bool { return f.resource != resource || f.gone > 0 })
+		found = slices.DeleteFunc(w.in(namespace), func(f *fate) bool { return f.resource != resource || f.gone })
 		return len(found) >= n, nil
 	})
 	return found
@@ -114,7 +98,7 @@ func (w *witness) awaitCount(namespace, resource string, n int) (found []*fate) 
 func (w *witness) awaitGoneIn(namespace string, resources ...string) {
 	w.Helper()
 	w.await(strings.Join(resources, " and ")+" to go from "+namespace, func(context.Context) (bool, error) {
-		return !slices.ContainsFunc(w.in(namespace), func(f *fate) bool { return f.gone == 0 && slices.Contains(resources, f.resource) }), nil
+		return !slices.ContainsFunc(w.in(namespace), func(f *fate) bool { return !f.gone && slices.Contains(resources, f.resource) }), nil
 	})
 }
 
