@@ -385,18 +385,3 @@ func TestSaveWritesLargeBatches(t *testing.T) {
 		t.Errorf("%d of 5 manifests are written after Close", got)
 	}
 }
-
-func BenchmarkSave(b *testing.B) {
-	for _, batch := range []int{1, 100, 1000} {
-		b.Run(fmt.Sprintf("synced after each %d", batch), func(b *testing.B) {
-			f := create(b)
-			for i := 0; b.Loop(); i++ {
-				o := newObject("v1", "Secret", fmt.Sprint(i), "1")
-				save(b, f, o)
-				if i%batch == batch-1 {
-					sync(b, f)
-				}
-			}
-		})
-	}
-}

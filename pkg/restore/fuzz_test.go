@@ -2,13 +2,11 @@ package restore_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/restore"
-	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
 // FuzzBody checks that Body returns a JSON object or an error for any manifest.
@@ -37,17 +35,4 @@ func FuzzBody(f *testing.F) {
 			restore.WithoutAllocatedFields(o, body)
 		}
 	})
-}
-
-func BenchmarkNew(b *testing.B) {
-	var s scenario
-	for i := range 20000 {
-		owner := widget(fmt.Sprintf("shop/%d", i))
-		s.gone = append(s.gone, owner, ConfigMap(fmt.Sprintf("shop/%d", i), OwnedBy(owner)))
-	}
-	in, seen := s.backup(b), s.snapshot()
-	b.ResetTimer()
-	for range b.N {
-		restore.New(in, seen, restore.Options{})
-	}
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector/collectortest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
@@ -131,7 +129,7 @@ func whole(s *snapshot.Snapshot) *snapshot.Snapshot {
 }
 
 // The test counts allocations, and how often a node is queued. Neither depends on the
-// machine. The benchmarks measure time.
+// machine.
 func TestSimulateCostIsLinear(t *testing.T) {
 	const n = 1000
 	for name, shape := range shapes {
@@ -166,48 +164,4 @@ func rootCauses(c *simulate.Prediction) {
 	for n := range c.Model.Graph().Listed() {
 		obstacles.RootCause(graph.Node(n))
 	}
-}
-
-func BenchmarkSimulate(b *testing.B) {
-	for name, shape := range shapes {
-		for _, n := range []int{20_000, 40_000} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) { simulated(b, shape(n), simulate.Bounds{}) })
-		}
-	}
-}
-
-// The orphaning owner of a chain is checked for pending dependents in every pass.
-func BenchmarkSimulateADeletion(b *testing.B) {
-	for _, n := range []int{20_000, 40_000} {
-		s := linked(n, func(i int) []object.Reference {
-			switch i {
-			case 0:
-				return nil
-			case 1:
-				return []object.Reference{to(nth(0), false)}
-			}
-			return []object.Reference{to(nth(i-1), true), to(nth(0), false)}
-		}, st.Terminating(collectortest.Orphan))
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			simulated(b, s, simulate.Bounds{Roots: simulate.NoRoots, Deletes: []simulate.DeleteRequest{{Node: 0, Policy: metav1.DeletePropagationForeground}}})
-		})
-	}
-}
-
-func simulated(b *testing.B, s *snapshot.Snapshot, bounds simulate.Bounds) {
-	g := graph.New(s)
-	judge := collector.NewJudge(g)
-	b.ReportAllocs()
-	for b.Loop() {
-		rootCauses(simulate.Run(judge, simulate.Own, bounds))
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.Objects)), "ns/object")
-}
-
-func BenchmarkShapes(b *testing.B) {
-	st.Bench(b, func(s *snapshot.Snapshot) func() {
-		g := graph.New(s)
-		judge := collector.NewJudge(g)
-		return func() { rootCauses(simulate.Run(judge, simulate.Own, simulate.Bounds{})) }
-	})
 }

@@ -374,3 +374,8 @@ func TestADayOfChangesLeaksNothing(t *testing.T) {
 		t.Logf("%d discoveries, %d relists, %d goroutines, heap of %d and %d KiB", discoveries.Load(), m.Stats().Relists, last.goroutines, before>>10, after>>10)
 	})
 }
+
+// own makes an item a dependent of a Pod.
+func own(item clustertest.Fields, owner string) {
+	item["metadata"].(clustertest.Fields)["ownerReferences"] = []clustertest.Fields{{"apiVersion": "v1", "kind": "Pod", "name": owner, "uid": "uid-" + owner}}
+}

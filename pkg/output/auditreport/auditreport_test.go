@@ -3,7 +3,6 @@ package auditreport_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -356,22 +355,6 @@ func FuzzTable(f *testing.F) {
 			t.Errorf("got %q", got)
 		}
 	})
-}
-
-func BenchmarkTable(b *testing.B) {
-	var r audit.Report
-	for len(r.Findings) < 50_000 {
-		r.Findings = append(r.Findings, report().Findings...)
-	}
-	p := color.New(color.Always, true, false)
-	for b.Loop() {
-		if err := auditreport.Table(io.Discard, &r, false, p); err != nil {
-			b.Fatal(err)
-		}
-		if err := auditreport.GroupTable(io.Discard, &r, p); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 func TestSummaryLineCountsTypes(t *testing.T) {

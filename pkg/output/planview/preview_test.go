@@ -1,7 +1,6 @@
 package planview_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -320,22 +319,6 @@ func TestPreviewOfLargePlanWithoutLimit(t *testing.T) {
 		got := previewed(t, shapes[name](20_000), 0, color.Never)
 		if n := strings.Count(got, "\n"); n != 20_001 || strings.Contains(got, "…") || len(got) > 20_000*400 {
 			t.Errorf("%s: got %d lines of %d bytes", name, n, len(got))
-		}
-	}
-}
-
-func BenchmarkPreview(b *testing.B) {
-	none := color.New(color.Never, false, false)
-	for _, n := range []int{50_000, 500_000} {
-		for name, shape := range shapes {
-			p := shape(n)
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				for b.Loop() {
-					if _, err := planview.Preview(&bytes.Buffer{}, p, 1000, none); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
 		}
 	}
 }

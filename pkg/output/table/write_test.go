@@ -3,7 +3,6 @@ package table_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
-	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
 )
 
 func TestWrite(t *testing.T) {
@@ -122,25 +120,5 @@ func TestDropEmpty(t *testing.T) {
 				t.Errorf("rows (-want +got)\n%s", diff)
 			}
 		})
-	}
-}
-
-func BenchmarkWrite(b *testing.B) {
-	for _, n := range []int{1_000, 10_000, 50_000} {
-		rows := make([][]string, n)
-		for i := range rows {
-			rows[i] = []string{"error", "replaced-owner", fmt.Sprintf("shop Secret/restored-%d", i), "Deployment/web has another UID now", "deletes it"}
-		}
-		for _, columns := range []int{0, 80} {
-			b.Run(fmt.Sprintf("%d rows, %d columns", n, columns), func(b *testing.B) {
-				out := wrap.NewWriter(io.Discard, func() int { return columns })
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := table.Write(out, []string{"SEVERITY", "RULE", "OBJECT", "OWNER", "THE COLLECTOR"}, rows, "OWNER", "OBJECT"); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
 	}
 }

@@ -8,13 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Shape lists n objects with a pattern of owner references, with options for the root, Nth(0).
-type Shape func(n int, root ...Option) Part
-
-// Shapes are the available shapes. All references block.
-var Shapes = map[string]Shape{"chain": Chain, "star": Star, "ring": Cycle, "layers": Layers}
-
-// Nth returns the i-th object of a shape, without its owners.
+// Nth returns the i-th object of a Chain, Cycle, Star or Layers, without its owners.
 func Nth(i int) object.Object { return ConfigMap(fmt.Sprintf("ns/o%07d", i)) }
 
 // Linked lists n objects with the given owners, with options for the first one.
@@ -34,7 +28,8 @@ func Linked(n int, owners func(i int) []object.Reference, root ...Option) Part {
 	}
 }
 
-// Chain is a Shape in which each object is owned by the one before.
+// Chain lists n objects, each owned by the one before. As in all of these shapes, references block, and the options
+// are for the root, Nth(0).
 func Chain(n int, root ...Option) Part {
 	return Linked(n, func(i int) []object.Reference {
 		if i == 0 {
@@ -51,7 +46,7 @@ func Cycle(n int, root ...Option) Part {
 	}, root...)
 }
 
-// Star is a Shape in which the root owns all other objects.
+// Star lists n objects. The root owns all others.
 func Star(n int, root ...Option) Part {
 	return Linked(n, func(i int) []object.Reference {
 		if i == 0 {
@@ -61,7 +56,7 @@ func Star(n int, root ...Option) Part {
 	}, root...)
 }
 
-// Layers is a Shape with layers of ten objects. The root owns the first layer; each object
+// Layers lists n objects in layers of ten. The root owns the first layer; each object
 // below is owned by four objects of the layer above.
 func Layers(n int, root ...Option) Part {
 	const width, owners = 10, 4
@@ -86,19 +81,4 @@ func Without(o object.Object) Part {
 	return func(s *snapshot.Snapshot) {
 		s.Objects = slices.DeleteFunc(s.Objects, func(other *object.Object) bool { return other.UID == o.UID })
 	}
-}
-
-// Replicated returns a large snapshot without findings, of at least count objects:
-// Deployments with one ReplicaSet of eight Pods each.
-func Replicated(count int) *snapshot.Snapshot {
-	s := New()
-	for i := 0; len(s.Objects) < count; i++ {
-		deployment := Deployment(fmt.Sprintf("shop/web-%d", i))
-		set := Object("apps/v1", "ReplicaSet", fmt.Sprintf("shop/web-%d-a", i), OwnedBy(deployment))
-		Listing(deployment, set)(s)
-		for k := range 8 {
-			Listing(Pod(fmt.Sprintf("shop/web-%d-a-%d", i, k), OwnedBy(set)))(s)
-		}
-	}
-	return s
 }
