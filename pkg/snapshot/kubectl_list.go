@@ -116,10 +116,9 @@ func (l *kubectlList) addItem(document []byte, defaults metav1.TypeMeta, depth i
 		}
 		switch {
 		case added.IsPod():
-			var status struct{ Phase string }
-			_ = json.Unmarshal(o.Status, &status) // a malformed Pod is like a running one
 			added.Node = object.PodNodeOf(o.Spec)
-			added.Running = added.Node != nil && !added.Terminating() && status.Phase != "Succeeded" && status.Phase != "Failed"
+			ended := added.Lifecycle != nil && added.Lifecycle.Ended != "" // a malformed Pod is like a running one
+			added.Running = added.Node != nil && !added.Terminating() && !ended
 		case added.IsCRD():
 			if served := DefinedTypes(added.Name, o.Spec, allVerbs); len(served) > 0 {
 				l.definitions[schema.GroupKind{Group: served[0].Group, Kind: served[0].Kind}] = served
