@@ -136,10 +136,10 @@ func (u *order) changes(n graph.Node) bool {
 }
 
 // held reports whether an object is left at the end, or may be, once nothing waits for its dependents
-// any more. Then it keeps those that are left.
+// any more. Then it keeps those that are left. A Namespace may be left because of its contents.
 func (u *order) held(n graph.Node) bool {
 	now := u.model.now[n]
-	return now != nil && (len(now.ForeignFinalizers()) > 0 || !now.HasCollectorFinalizer())
+	return now != nil && (len(now.ForeignFinalizers()) > 0 || !now.HasCollectorFinalizer() || now.IsNamespace())
 }
 
 // holds reports whether an owner stays, and keeps an object, as long as that object uses it.

@@ -163,6 +163,7 @@ func (u *order) examineOwners(n graph.Node) {
 		o := u.graph.Object(e.Node)
 		return int(e.Node) < u.graph.Listed() && (len(o.Owners) > 1 || o.HasCollectorFinalizer() || len(u.requests[e.Node]) > 0)
 	}
+	stopsBlocking := u.unblocked[n] // in every order, if its dependents are left
 	if u.deleted(n) && slices.ContainsFunc(u.graph.Dependents(n), mayWait) {
 		u.unblocked[n] = true
 	}
@@ -190,7 +191,7 @@ func (u *order) examineOwners(n graph.Node) {
 	// only if a dependent waits at that time: one that is gone at the end may be gone by then.
 	waits := func(e graph.Edge) bool {
 		waits := u.waits(e.Node) || DeletesContents(o.Identity) && u.deleted(e.Node)
-		return waits && (u.model.now[e.Node] == nil || !u.unblocked[n])
+		return waits && (u.model.now[e.Node] == nil || !stopsBlocking)
 	}
 	if u.model.now[n] != nil && u.deleted(n) && (several || slices.ContainsFunc(u.graph.Dependents(n), waits)) {
 		for i := range references {

@@ -242,6 +242,21 @@ func TestSimulateRequestedDeletions(t *testing.T) {
 			moves: do("ask delete ns Foreground"), left: do("ns terminating foregroundDeletion", "o terminating x/y"), races: []string{"ns", "o"},
 		},
 		{
+			name: "a namespace that Pods keep is deleted in the foreground or after its owner, and then keeps its dependents", asked: delete(inForeground, st.Node("n")),
+			seen: listing(st.Node("n"), st.Namespace("ns", st.OwnedBy(st.Node("n"))), owner(st.WithFinalizers("x/y"), st.Owned(st.To(st.Namespace("ns"), st.Blocking))),
+				d(st.OwnedBy(st.Namespace("ns"))), st.Pod("ns/p", st.WithFinalizers("x/y"))),
+			moves: do("ask delete n Foreground", "2 delete ns Foreground", "2 remove-finalizer n foregroundDeletion", "3 delete d Background", "3 delete o Background"),
+			left:  do("d gone", "n gone", "ns terminating foregroundDeletion", "o terminating x/y", "p terminating x/y"), races: do("d", "ns", "o"),
+		},
+		{
+			name:  "an object whose dependent waits until the end may stop blocking its owner right after it is deleted",
+			seen:  listing(owner(st.OwnedBy(e())), d(blocker, st.WithFinalizers("x/y")), st.ConfigMap("ns/c", st.OwnedBy(d()), child, st.WithFinalizers("x/y")), st.ConfigMap("ns/e", st.OwnedBy(st.ConfigMap("ns/c")))),
+			asked: delete(inForeground, owner()),
+			moves: do("ask delete o Foreground", "2 unlink c o", "2 delete d Foreground", "3 delete c Foreground", "3 remove-finalizer d foregroundDeletion",
+				"4 delete e Foreground", "4 remove-finalizer c foregroundDeletion", "5 remove-finalizer e foregroundDeletion"),
+			left: do("c terminating x/y", "d terminating x/y", "e gone", "o terminating foregroundDeletion"), races: do("c", "e", "o"),
+		},
+		{
 			name: "what is in a namespace and asked for, too, has been asked for first", seen: listing(st.Namespace("ns"), owner(), d(blocker)), asked: append(delete(inBackground, st.Namespace("ns")), delete(inForeground, owner())...),
 			moves: do("ask delete ns Background", "ask delete o Foreground"), left: do("d gone", "ns gone", "o gone"),
 		},

@@ -370,6 +370,23 @@ func TestShapesThatOnceDiffered(t *testing.T) {
 			delete ns Foreground`,
 			map[string]string{"ns": differs, "s": "terminating, waits for example.com/hold"},
 		},
+		"an object may stop blocking its owner right after its deletion, if a dependent waits until the end": {
+			`object v1 ConfigMap a/c c finalizers=example.com/hold owner=v1,Secret,o,o owner=apps/v1,Deployment,d,d
+			object v1 Secret a/o o owner=v1,ConfigMap,e,e
+			object v1 ConfigMap a/e e owner=v1,ConfigMap,c,c
+			object apps/v1 Deployment a/d d finalizers=example.com/hold owner=v1,Secret,o,o,block
+			delete o Foreground`,
+			map[string]string{"o": differs},
+		},
+		"a Namespace that Pods keep, whose owner goes, may keep its dependents": {
+			`object v1 Namespace a ns spec=kubernetes owner=example.com/v1,Gadget,o,o
+			object v1 Secret a/b b finalizers=example.com/hold owner=v1,Namespace,a,ns,block
+			object v1 ConfigMap a/d d owner=v1,Namespace,a,ns
+			object v1 Pod a/p p finalizers=example.com/hold
+			object example.com/v1 Gadget o o
+			delete o Foreground`,
+			map[string]string{"o": gone, "d": differs},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mustParse(t, served+c.scenario)
