@@ -48,7 +48,7 @@ type Facts struct {
 	requests, lines int
 	log             []Line               // but for those that the collector looks at an object
 	kept            map[[2]types.UID]int // index in the log, by object and owner that exists
-	looked          map[types.UID]*looks
+	looked          map[types.UID]*Looked
 	processed       int // lines that the collector looks at something
 }
 
@@ -186,7 +186,7 @@ func NewFacts(before *snapshot.Snapshot) *Facts {
 	f := &Facts{
 		files: map[string]int32{}, types: newTypes(before), scan: before, seed: maphash.MakeSeed(), taken: map[uint64]bool{},
 		actors: map[string]*Deleter{}, byUID: map[types.UID]*subject{}, written: map[object.Address]write{}, created: map[string][]instant{}, owners: map[types.UID][]object.Reference{}, emptied: map[object.Address][]instant{},
-		looked: map[types.UID]*looks{}, kept: map[[2]types.UID]int{},
+		looked: map[types.UID]*Looked{}, kept: map[[2]types.UID]int{},
 	}
 	if before == nil {
 		return f
@@ -526,7 +526,7 @@ func (f *Facts) Line(l *Line) {
 func (q *inquiry) takeLines() {
 	right := q.corrections()
 	for _, l := range q.looked {
-		l.from, l.to = right[l.file].of(l.from), right[l.file].of(l.to)
+		l.From, l.To = right[l.file].of(l.From), right[l.file].of(l.To)
 	}
 	for i := range q.log {
 		l := &q.log[i]
@@ -573,13 +573,13 @@ func (f *Facts) looks(l *Line) {
 	at := f.looked[l.Object.UID]
 	switch {
 	case at != nil:
-		at.n++
-		at.to = l.Time
+		at.Times++
+		at.To = l.Time
 	case len(f.looked) < maxLooked:
-		f.looked[l.Object.UID] = &looks{object: l.Object, n: 1, from: l.Time, to: l.Time, file: l.Place.File}
+		f.looked[l.Object.UID] = &Looked{Object: l.Object, Times: 1, From: l.Time, To: l.Time, file: l.Place.File}
 	default:
 		for uid, at := range f.looked {
-			if at.n--; at.n == 0 {
+			if at.Times--; at.Times == 0 {
 				delete(f.looked, uid)
 			}
 		}

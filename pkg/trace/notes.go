@@ -30,14 +30,8 @@ type Looked struct {
 	Times  int             `json:"times"` // at least
 	From   time.Time       `json:"from,omitzero"`
 	To     time.Time       `json:"to,omitzero"`
-}
 
-// looks are the times at which the collector looked at an object.
-type looks struct {
-	object   object.Identity
-	n        int // at least
-	from, to time.Time
-	file     string
+	file string // that has the lines
 }
 
 // outages returns when the collector did not work, by what it said itself; sorted.
@@ -72,8 +66,8 @@ const (
 func (q *inquiry) loops() []Looked {
 	out := []Looked{}
 	for _, l := range q.looked {
-		if l.n >= manyLooks && l.n*partOfLooks >= q.processed {
-			out = append(out, Looked{l.object, l.n, l.from, l.to})
+		if l.Times >= manyLooks && l.Times*partOfLooks >= q.processed {
+			out = append(out, *l)
 		}
 	}
 	slices.SortFunc(out, func(a, b Looked) int { return cmp.Or(cmp.Compare(b.Times, a.Times), a.Object.Compare(b.Object)) })
