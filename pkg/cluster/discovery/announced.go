@@ -32,15 +32,13 @@ var (
 // (kube-aggregator, pkg/controllers/autoregister).
 const automanaged = "kube-aggregator.kubernetes.io/automanaged"
 
-// announcements are the lists of the types that announce others.
-type announcements struct{ services, definitions client.ListResult }
-
-// ListFor returns the result of a query if it is one of these lists and succeeded, or nil.
-func (a *announcements) ListFor(j client.Query) *client.ListResult {
+// Announcements returns the result of a query if discovery has sent it, for a type that announces others, and it
+// succeeded; or nil.
+func (c *Catalog) Announcements(j client.Query) *client.ListResult {
 	if j.Namespace != "" || j.FieldSelector != "" {
 		return nil
 	}
-	for of, list := range map[string]*client.ListResult{APIServices.Resource: &a.services, Definitions.Resource: &a.definitions} {
+	for of, list := range map[string]*client.ListResult{APIServices.Resource: &c.services, Definitions.Resource: &c.definitions} {
 		if j.Type.Resource == of && j.Type.Version == "v1" && (j.Type.Group == APIServices.Group || j.Type.Group == Definitions.Group) && list.Err == nil {
 			return list
 		}
@@ -54,7 +52,7 @@ var catchUpPauses = []time.Duration{100 * time.Millisecond, 400 * time.Milliseco
 
 // addUndiscoveredGaps adds gaps for what is announced but missing from discovery.
 func addUndiscoveredGaps(ctx context.Context, c *client.Client, result *Catalog) error {
-	for of, list := range map[*snapshot.Type]*client.ListResult{&APIServices: &result.Announced.services, &Definitions: &result.Announced.definitions} {
+	for of, list := range map[*snapshot.Type]*client.ListResult{&APIServices: &result.services, &Definitions: &result.definitions} {
 		if list.Err != nil && !result.needsNoGap(of, list.Err) {
 			result.Gaps = append(result.Gaps, client.GapOf(client.Query{Type: *of}, list.Err))
 		}
@@ -63,7 +61,7 @@ func addUndiscoveredGaps(ctx context.Context, c *client.Client, result *Catalog)
 	for _, t := range result.Types {
 		typed[schema.GroupVersion{Group: t.Group, Version: t.Version}] = true
 	}
-	for _, o := range result.Announced.services.Objects {
+	for _, o := range result.services.Objects {
 		version, group, ok := strings.Cut(o.Name, ".")
 		gv := schema.GroupVersion{Group: group, Version: version}
 		known := result.versions[gv]
@@ -78,7 +76,7 @@ func addUndiscoveredGaps(ctx context.Context, c *client.Client, result *Catalog)
 		}
 	}
 	var missing []*object.Object
-	for _, o := range result.Announced.definitions.Objects {
+	for _, o := range result.definitions.Objects {
 		if of, ok := definedBy(o); ok && !result.Serves(of) && !result.hasGroupGap(of.Group) {
 			missing = append(missing, o)
 		}
@@ -160,11 +158,11 @@ func unservedGap(ctx context.Context, c *client.Client, o *object.Object) *snaps
 // CustomResourceDefinition is gone or no APIService announces its group.
 func vanishedGaps(d *client.TypeHistory, result *Catalog) []snapshot.Gap {
 	announcing, defines := map[string]bool{}, map[schema.GroupResource]bool{}
-	for _, o := range result.Announced.services.Objects {
+	for _, o := range result.services.Objects {
 		_, group, _ := strings.Cut(o.Name, ".")
 		announcing[group] = true
 	}
-	for _, o := range result.Announced.definitions.Objects {
+	for _, o := range result.definitions.Objects {
 		of, _ := definedBy(o)
 		defines[of] = true
 	}
@@ -174,8 +172,8 @@ func vanishedGaps(d *client.TypeHistory, result *Catalog) []snapshot.Gap {
 	for of := range d.Types {
 		switch {
 		case result.Serves(of), result.hasGroupGap(of.Group):
-		case result.Announced.definitions.Err == nil && d.Custom[of] && !defines[of],
-			result.Announced.services.Err == nil && !announcing[of.Group]:
+		case result.definitions.Err == nil && d.Custom[of] && !defines[of],
+			result.services.Err == nil && !announcing[of.Group]:
 			delete(d.Types, of)
 		default:
 			out = append(out, snapshot.Gap{

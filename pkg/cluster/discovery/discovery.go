@@ -33,9 +33,10 @@ type Catalog struct {
 	Gaps   []snapshot.Gap
 	Server string
 
-	versions  map[schema.GroupVersion]bool // including versions without types
-	served    map[schema.GroupResource]bool
-	Announced announcements
+	versions map[schema.GroupVersion]bool // including versions without types
+	served   map[schema.GroupResource]bool
+	// These are the lists of the types that announce others.
+	services, definitions client.ListResult
 }
 
 // UnreachableError reports that discovery failed entirely.
@@ -149,8 +150,8 @@ func discover(ctx context.Context, c *client.Client, withAnnounced bool) (*Catal
 	all.Go(func() { others, othersErr = readRoot(ctx, c, groupRoot) })
 	all.Go(func() { result.Server = serverVersion(ctx, c) })
 	if withAnnounced {
-		all.Go(func() { result.Announced.services = c.List(ctx, client.Query{Type: APIServices}, true) })
-		all.Go(func() { result.Announced.definitions = c.List(ctx, client.Query{Type: Definitions}, true) })
+		all.Go(func() { result.services = c.List(ctx, client.Query{Type: APIServices}, true) })
+		all.Go(func() { result.definitions = c.List(ctx, client.Query{Type: Definitions}, true) })
 	}
 	all.Wait()
 	if coreErr != nil && othersErr != nil {

@@ -52,16 +52,15 @@ type Monitor struct {
 	changed  chan struct{}
 	discover chan struct{} // the types may have changed
 	turn     chan struct{} // held by the one snapshot under way
-	counts   counts
-	index    *index // nil if the scope has namespaces
+	index    *index        // nil if the scope has namespaces
+
+	relists, watchErrors atomic.Int64 // see Stats
 
 	mu           sync.Mutex
 	discovered   *discovery.Catalog
 	discoveryErr error // of the last attempt
 	monitors     map[key]*typeMonitor
 }
-
-type counts struct{ relists, watchErrors atomic.Int64 }
 
 // Stats counts what a Monitor holds and what it did so far.
 type Stats struct {
@@ -220,7 +219,7 @@ func (l *liveLists) relistContradicted(s *snapshot.Snapshot) {
 
 // Stats returns the current counts.
 func (m *Monitor) Stats() Stats {
-	s := Stats{Bytes: m.client.Memory.Held(), Relists: m.counts.relists.Load(), WatchErrors: m.counts.watchErrors.Load()}
+	s := Stats{Bytes: m.client.Memory.Held(), Relists: m.relists.Load(), WatchErrors: m.watchErrors.Load()}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.Monitors = len(m.monitors)

@@ -119,7 +119,7 @@ func (t *typeMonitor) list(ctx context.Context, _ metav1.ListOptions) (runtime.O
 	}
 	defer t.parent.lists.Release(1)
 	if t.listed {
-		t.parent.counts.relists.Add(1)
+		t.parent.relists.Add(1)
 	}
 	t.listed = true
 	a := t.parent.client.List(ctx, t.query, t.labels)
@@ -151,7 +151,7 @@ func (t *typeMonitor) watch(ctx context.Context, o metav1.ListOptions) (watch.In
 // endWatch counts a failed watch. The type is a gap until a list and a watch succeed, unless the server
 // has merely dropped the events since the last one (410).
 func (t *typeMonitor) endWatch(err error) {
-	t.parent.counts.watchErrors.Add(1)
+	t.parent.watchErrors.Add(1)
 	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
 		t.fail(fmt.Errorf("could not be watched: %w", err))
 	}

@@ -22,13 +22,13 @@ type ObjectReader struct {
 	scanned *snapshot.Snapshot // the scan that questions are about; may be nil
 
 	mu     sync.Mutex
-	probes map[probeKey]*probe
+	probes map[probeKey]func() error // lists that show whether a type can be listed; see VerifyListable
 }
 
 // NewObjectReader returns a reader for questions about a scan. It remembers which types can be
 // listed; to try a failed list again, use a new reader.
 func NewObjectReader(c *client.Client, scanned *snapshot.Snapshot) *ObjectReader {
-	return &ObjectReader{client: c, scanned: scanned, probes: map[probeKey]*probe{}}
+	return &ObjectReader{client: c, scanned: scanned, probes: map[probeKey]func() error{}}
 }
 
 // ReadState returns an object as it is now. It returns nil if the object is proven to be gone or,
@@ -161,27 +161,19 @@ func (r *ObjectReader) absent(ctx context.Context, view *snapshot.View, t snapsh
 func (r *ObjectReader) VerifyListable(ctx context.Context, t snapshot.Type, namespace string) error {
 	key := probeKey{t.GroupResource(), namespace}
 	r.mu.Lock()
-	p, asked := r.probes[key]
+	probe, asked := r.probes[key]
 	if !asked {
-		p = &probe{ended: make(chan struct{})}
-		r.probes[key] = p
+		probe = sync.OnceValue(func() error {
+			if !t.Can("list") {
+				return errors.New("the server does not offer it")
+			}
+			_, err := r.client.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, 1)
+			return err
+		})
+		r.probes[key] = probe
 	}
 	r.mu.Unlock()
-	if asked {
-		<-p.ended
-		return p.err
-	}
-	defer close(p.ended)
-	if p.err = errors.New("the server does not offer it"); t.Can("list") {
-		_, p.err = r.client.FirstPage(ctx, client.Query{Type: t, Namespace: namespace}, 1)
-	}
-	return p.err
-}
-
-// probe is a list that shows whether a type can be listed.
-type probe struct {
-	ended chan struct{} // closed when err is there
-	err   error
+	return probe()
 }
 
 type probeKey struct {

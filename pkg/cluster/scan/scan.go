@@ -216,10 +216,11 @@ func Contents(ctx context.Context, c *client.Client, of object.Identity) (*snaps
 // newScan returns a scanner that counts memory separately.
 func newScan(c *client.Client, discovered *discovery.Catalog, scope Scope, now func() time.Time) *scanner {
 	c = c.WithOwnMemory().ForServer(discovered.Server)
+	reader := NewObjectReader(c, nil)
+	reader.labels = scope.Labels
 	return &scanner{
 		client: c, scope: scope, discovery: discovered, now: now, gaps: slices.Concat(discovered.Gaps, c.Gaps()),
-		reader:   &ObjectReader{client: c, labels: scope.Labels, probes: map[probeKey]*probe{}},
-		versions: map[snapshot.Listing]string{},
+		reader: reader, versions: map[snapshot.Listing]string{},
 	}
 }
 
@@ -258,7 +259,7 @@ func (sc *scanner) list(ctx context.Context, queries []client.Query, search bool
 		sc.versions[q.Listing()] = ""
 		var a *client.ListResult
 		if sc.lists == nil { // live ones are newer
-			a = sc.discovery.Announced.ListFor(q)
+			a = sc.discovery.Announcements(q)
 		}
 		if a == nil {
 			fresh = append(fresh, q)
