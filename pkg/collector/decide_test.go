@@ -163,16 +163,23 @@ func TestDecisionHasTheFieldsOfItsAction(t *testing.T) {
 	}
 }
 
-func TestEqualReferencesAreMergedBeforeValidation(t *testing.T) {
+// docs/gc-semantics.md#metadata-validation
+func TestUpdateRejected(t *testing.T) {
 	controls, other := st.To(st.Pod("ns/a"), st.Controlling), st.To(st.Pod("ns/b"), st.Controlling)
 	for name, c := range map[string]struct {
-		owners []object.Reference
+		change st.Option
 		want   bool
 	}{
-		"two equal controllers":     {[]object.Reference{controls, controls}, false},
-		"two different controllers": {[]object.Reference{controls, controls, other}, true},
+		"two equal controllers, which are merged before": {st.Owned(controls, controls), false},
+		"two different controllers":                      {st.Owned(controls, controls, other), true},
+		"a reference without a UID":                      {st.Owned(st.To(st.Pod("ns/a"), st.WithUID(""))), true},
+		"an Event as its owner":                          {st.OwnedBy(st.Object("v1", "Event", "ns/e")), true},
+		"an Event of another group as its owner":         {st.OwnedBy(st.Object("events.k8s.io/v1", "Event", "ns/e")), false},
+		"one finalizer of the collector":                 {st.WithFinalizers("x/y", object.OrphanFinalizer), false},
+		"both finalizers of the collector":               {st.WithFinalizers(object.OrphanFinalizer, "x/y", object.ForegroundFinalizer), true},
+		"both of them, the other way round":              {st.WithFinalizers(object.ForegroundFinalizer, object.OrphanFinalizer, "x/y"), true},
 	} {
-		o := st.ConfigMap("ns/child", st.Owned(c.owners...))
+		o := st.ConfigMap("ns/child", c.change)
 		if got := collector.UpdateRejected(&o); got != c.want {
 			t.Errorf("%s: rejected %t, want %t", name, got, c.want)
 		}

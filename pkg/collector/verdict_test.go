@@ -395,6 +395,11 @@ func TestUnlistedOwnerIsUnknown(t *testing.T) {
 				[]string{"ConfigMap/ns/child: Pod/owner solid, none"},
 			},
 			{
+				"its UID elsewhere in a list that broke off: one answer is no proof",
+				[]st.Part{st.Unreadable("pods", snapshot.TimedOut), list, st.Listing(st.Pod("other/owner", st.UID(pod.UID)))},
+				[]string{unverified},
+			},
+			{
 				"its successor in a list that broke off: one answer is no proof",
 				[]st.Part{st.Unreadable("pods", snapshot.TimedOut), list, st.Listing(st.Pod("ns/owner", st.UID("successor")))},
 				[]string{unverified},
@@ -415,6 +420,16 @@ func TestUnlistedOwnerIsUnknown(t *testing.T) {
 				"types it holds",
 				[]st.Part{fileOf("configmaps", "pods"), list},
 				[]string{"ConfigMap/ns/child: Pod/owner dangling (missing), delete"},
+			},
+			{
+				"types it may hold in part",
+				[]st.Part{fileOf("configmaps", "pods"), st.Unlisted("pods"), list},
+				[]string{unverified},
+			},
+			{
+				"except that an object with the owner's UID elsewhere is the owner",
+				[]st.Part{fileOf("configmaps", "pods"), st.Unlisted("pods"), list, st.Listing(st.Pod("other/owner", st.UID(pod.UID)))},
+				[]string{"ConfigMap/ns/child: Pod/owner dangling (cross-namespace), delete"},
 			},
 		}},
 	})

@@ -9,84 +9,6 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// The cases of upstream's TestConflictingData that TestVerdictTable and TestVerdictDetails do not have.
-// Upstream tests orders of events; here every stage is a snapshot, and every order of its objects must
-// lead to the same verdicts (docs/gc-semantics.md#conflicting-claims).
-func TestConflictingData(t *testing.T) {
-	role := st.Role("ns1/role1")
-	deployment := st.Deployment("ns1/deployment1")
-	owner := st.Pod("ns2/podname2")
-	pod := func(name string, refs ...object.Reference) object.Object {
-		return st.Pod("ns1/"+name, st.Owned(refs...))
-	}
-	asBeta := st.To(role, st.As(collectortest.RbacBeta, "Role"))
-	asExtension := st.To(deployment, st.As(collectortest.Extensions, "Deployment"))
-	asSecret := st.To(deployment, st.As("v1", "Secret"), st.Named("secretname"))
-
-	run(t, []scenario{
-		{"CD6 a child that names its owner in a served version which is not the preferred one lives as long as the owner", []stage{
-			{
-				"the owner answers in that version",
-				[]st.Part{st.Listing(pod("child", asBeta)), st.FoundAs(collectortest.RbacBeta, "Role", st.Role("ns1/role1"))},
-				[]string{"Pod/ns1/child: Role/role1 solid, none"},
-			},
-			{
-				"the owner is deleted",
-				[]st.Part{st.Listing(pod("child", asBeta)), st.Absent(collectortest.RbacBeta, "Role", "ns1/role1")},
-				[]string{"Pod/ns1/child: Role/role1 dangling (missing), delete"},
-			},
-		}},
-		{"CD9 of two children of an absent owner only the one in a served version is deleted", []stage{
-			{
-				"the owner is absent",
-				[]st.Part{st.Listing(pod("bad", asExtension), pod("good", st.To(deployment))), st.Absent("apps/v1", "Deployment", "ns1/deployment1")},
-				[]string{
-					"Pod/ns1/bad: Deployment/deployment1 unresolvable (unknown-kind), stuck",
-					"Pod/ns1/good: Deployment/deployment1 dangling (missing), delete",
-				},
-			},
-		}},
-		{"CD11 a child with the owner's UID and another kind is deleted, its sibling kept", []stage{
-			{
-				"the owner answers a GET and is in no list yet",
-				[]st.Part{st.Listing(pod("bad", asSecret), pod("good", st.To(deployment))), st.Absent("v1", "Secret", "ns1/secretname"), st.Found(deployment)},
-				[]string{
-					"Pod/ns1/bad: Secret/secretname dangling (mismatched), delete",
-					"Pod/ns1/good: Deployment/deployment1 solid, none",
-				},
-			},
-		}},
-		{"CD14 of two children of an absent owner the cluster-scoped one is kept, the other deleted", []stage{
-			{
-				"the owner is absent",
-				[]st.Part{st.Listing(st.Node("bad", st.OwnedBy(owner)), st.Pod("ns2/good", st.OwnedBy(owner))), st.Absent("v1", "Pod", "ns2/podname2")},
-				[]string{
-					"Node/bad: Pod/podname2 scope-error (cluster-to-namespaced), stuck",
-					"Pod/ns2/good: Pod/podname2 dangling (missing), delete",
-				},
-			},
-		}},
-		{"CD15 a cluster-scoped child does no harm to its sibling whose owner is seen late", []stage{
-			{
-				"the owner answers a GET and is in no list yet",
-				[]st.Part{st.Listing(st.Node("bad", st.OwnedBy(owner)), st.Pod("ns2/good", st.OwnedBy(owner))), st.Found(owner)},
-				[]string{
-					"Node/bad: Pod/podname2 scope-error (cluster-to-namespaced), stuck",
-					"Pod/ns2/good: Pod/podname2 solid, none",
-				},
-			},
-			{
-				"the owner is observed",
-				[]st.Part{st.Listing(st.Node("bad", st.OwnedBy(owner)), st.Pod("ns2/good", st.OwnedBy(owner)), owner)},
-				[]string{
-					"Node/bad: Pod/podname2 scope-error (cluster-to-namespaced), stuck",
-					"Pod/ns2/good: Pod/podname2 solid, none",
-				},
-			},
-		}},
-	})
-}
-
 // Upstream's TestGetAlternateOwnerIdentity, about which identity of an absent owner the
 // collector tries next. Here, every dependent is judged by its own reference.
 func TestAlternateIdentities(t *testing.T) {
@@ -147,6 +69,14 @@ func TestAlternateIdentities(t *testing.T) {
 			},
 			[]string{"ConfigMap/ns1/a: ClusterRole/name dangling (mismatched), delete", "ConfigMap/ns1/b: Pod/name solid, none"},
 		}}},
+		{"AI7 a cluster-scoped owner is the same one for every namespace", []stage{{
+			"",
+			[]st.Part{
+				st.Listing(claim("ns1/a", st.To(node)), claim("ns2/b", st.To(node))),
+				st.Absent("v1", "Node", "name"),
+			},
+			[]string{"ConfigMap/ns1/a: Node/name dangling (missing), delete", "ConfigMap/ns2/b: Node/name dangling (missing), delete"},
+		}}},
 		{"AI8 a cluster-scoped owner is absent under one name and answers under another", []stage{{
 			"",
 			[]st.Part{
@@ -163,6 +93,24 @@ func TestAlternateIdentities(t *testing.T) {
 			"",
 			[]st.Part{st.Listing(claim("ns1/a", st.To(name)), claim("ns1/b", st.To(name, st.WithUID("another")))), st.Found(st.Pod("ns1/name", st.UID("another")))},
 			[]string{"ConfigMap/ns1/a: Pod/name dangling (replaced), delete", "ConfigMap/ns1/b: Pod/name solid, none"},
+		}}},
+		{"AI14 dependents that agree with the absent identity all dangle", []stage{{
+			"",
+			[]st.Part{st.Listing(claim("ns1/a", st.To(name)), claim("ns1/b", st.To(name)), claim("ns1/c", st.To(name))), st.Absent("v1", "Pod", "ns1/name")},
+			[]string{
+				"ConfigMap/ns1/a: Pod/name dangling (missing), delete",
+				"ConfigMap/ns1/b: Pod/name dangling (missing), delete",
+				"ConfigMap/ns1/c: Pod/name dangling (missing), delete",
+			},
+		}}},
+		{"AI15 one claim made twice is one claim", []stage{{
+			"",
+			[]st.Part{st.Listing(claim("ns1/a", st.To(name)), st.ConfigMap("ns1/b", st.Owned(st.To(name), st.To(name)))), st.Absent("v1", "Pod", "ns1/name")},
+			[]string{
+				"ConfigMap/ns1/a: Pod/name dangling (missing), delete",
+				"ConfigMap/ns1/b: Pod/name dangling (missing), delete",
+				"ConfigMap/ns1/b: Pod/name dangling (missing), delete",
+			},
 		}}},
 	})
 }
