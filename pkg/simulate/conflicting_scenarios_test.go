@@ -10,8 +10,7 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-// The data of upstream's TestConflictingData. collector.TestConflictingData checks the
-// verdicts.
+// The data of upstream's TestConflictingData. Package collector checks the verdicts.
 func TestSimulateConflictingData(t *testing.T) {
 	node := st.Node("node1")
 	gone := st.To(st.Pod("ns1/gone"))

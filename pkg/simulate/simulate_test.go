@@ -17,23 +17,14 @@ import (
 func TestSimulate(t *testing.T) {
 	waiting := st.ConfigMap("a/waiting", st.Foreground())
 	orphaning := st.ConfigMap("a/orphaning", st.Terminating(collectortest.Orphan))
-	gone, stays := st.ConfigMap("a/gone"), st.ConfigMap("a/stays")
+	gone := st.ConfigMap("a/gone")
 	child := st.Secret("a/child")
 	block := func(owner object.Object) st.Option { return st.Owned(st.To(owner, st.Blocking)) }
 
 	run(t, []scenario{
-		{name: "nothing comes of nothing"},
-		{
-			name: "an object whose owner is missing goes, and its dependents with it", seen: listing(st.Secret("a/child", st.OwnedBy(gone)), st.Pod("a/grandchild", st.OwnedBy(child))),
-			moves: []string{"1 delete child Background", "2 delete grandchild Background"}, left: []string{"child gone", "grandchild gone"},
-		},
 		{
 			name: "an object with a foreign finalizer stops the cascade", seen: listing(st.Secret("a/child", st.OwnedBy(gone), st.WithFinalizers("x/y")), st.Pod("a/grandchild", st.OwnedBy(child))),
 			moves: []string{"1 delete child Background"}, left: []string{"child terminating x/y"}, stuck: []string{"child: child held"},
-		},
-		{
-			name: "an owner in foreground deletion is released after what blocks it", seen: listing(waiting, st.Secret("a/child", block(waiting))),
-			moves: []string{"1 delete child Background", "2 remove-finalizer waiting foregroundDeletion"}, left: []string{"child gone", "waiting gone"},
 		},
 		{
 			name: "a foreground deletion goes down to the last dependent and comes up again",
@@ -47,10 +38,6 @@ func TestSimulate(t *testing.T) {
 		{
 			name: "what was orphaned and has no other owner that lives goes", seen: listing(orphaning, st.Secret("a/child", st.OwnedBy(orphaning, gone))),
 			moves: []string{"1 unlink child orphaning", "1 delete child Background", "1 remove-finalizer orphaning orphan"}, left: []string{"child gone", "orphaning gone"},
-		},
-		{
-			name: "what was orphaned and has another owner that lives stays", seen: listing(orphaning, stays, st.Secret("a/child", st.OwnedBy(orphaning, stays))),
-			moves: []string{"1 unlink child orphaning", "1 remove-finalizer orphaning orphan"}, left: []string{"child unlinked", "orphaning gone"},
 		},
 		{
 			name:  "every reference with the UID of an orphaning owner goes, whatever else it says, also of what cannot be judged",
