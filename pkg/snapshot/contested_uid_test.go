@@ -1,10 +1,7 @@
 package snapshot_test
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -62,30 +59,6 @@ func TestSortAddsAGapPerContestedType(t *testing.T) {
 	}
 }
 
-func TestObjectInTwoGroupsIsNotContested(t *testing.T) {
-	var items []string
-	for _, apiVersion := range []string{"extensions/v1beta1", "apps/v1"} {
-		items = append(items, fmt.Sprintf(
-			`{"apiVersion":%q,"kind":"Deployment","metadata":{"name":"web","namespace":"shop","uid":"u","creationTimestamp":"2026-11-19T08:00:00Z"}}`, apiVersion))
-	}
-	load := func(items ...string) *snapshot.Snapshot {
-		s, err := snapshot.Load(strings.NewReader(`{"apiVersion":"v1","kind":"List","items":[`+strings.Join(items, ",")+`]}`), st.Taken, 1<<30, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	s := load(items...)
-	if len(s.Objects) != 1 || s.Objects[0].Contested || len(s.Objects[0].Aliases) != 1 {
-		t.Errorf("got %+v", s.Objects)
-	}
-	s = load(items[0], strings.Replace(items[1], `"web"`, `"api"`, 1))
-	contested := slices.ContainsFunc(s.Gaps, func(g snapshot.Gap) bool { return g.Reason == snapshot.ContestedUID })
-	if len(s.Objects) != 1 || !s.Objects[0].Contested || !contested {
-		t.Errorf("of another name: got %+v, %v", s.Objects, s.Gaps)
-	}
-}
-
 func TestSortMarksUIDsContestedByLookups(t *testing.T) {
 	web := st.Deployment("shop/web", st.UID("u"))
 	listed := web
@@ -121,24 +94,6 @@ func TestUnverifiedIncludesContestedUIDs(t *testing.T) {
 	}
 	want := []snapshot.Coordinates{{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}}
 	if diff := cmp.Diff(want, asked(st.New(st.Deduplicated(web, secret, st.ConfigMap("zzz/x", st.UID("u")))))); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestSaveKeepsContested(t *testing.T) {
-	s := st.New(st.Deduplicated(st.Deployment("shop/web", st.UID("u")), st.ConfigMap("zzz/x", st.UID("u"))))
-	var file bytes.Buffer
-	if err := s.Save(&file); err != nil {
-		t.Fatal(err)
-	}
-	again, err := snapshot.Load(&file, st.Taken, 1<<30, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(s.Objects, again.Objects); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(s.Gaps, again.Gaps); diff != "" {
 		t.Error(diff)
 	}
 }

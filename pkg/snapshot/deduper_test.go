@@ -12,34 +12,6 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestDeduperKeepsOneObjectPerUID(t *testing.T) {
-	ingress := st.Object("networking.k8s.io/v1", "Ingress", "shop/web", st.UID("u"))
-	legacy := st.Object("extensions/v1beta1", "Ingress", "shop/web", st.UID("u"))
-	older := st.Object("extensions/v1alpha1", "Ingress", "shop/web", st.UID("u"))
-	other := st.Pod("shop/p")
-
-	want := st.Object("extensions/v1alpha1", "Ingress", "shop/web", st.UID("u"))
-	want.Aliases = []object.Identity{legacy.Identity, ingress.Identity}
-
-	arrivals := []object.Object{ingress, legacy, older, other, legacy}
-	for range len(arrivals) {
-		arrivals = append(arrivals[1:], arrivals[0])
-		for _, order := range [][]object.Object{arrivals, st.Reversed(arrivals)} {
-			var d snapshot.Deduper
-			d.Add(st.Pointers(order)...)
-			if len(d.Objects()) != 2 {
-				t.Fatalf("got %d objects, want 2", len(d.Objects()))
-			}
-			if diff := cmp.Diff(&want, d.Object("u")); diff != "" {
-				t.Errorf("arrival %v:\n%s", order, diff)
-			}
-			if diff := cmp.Diff(&other, d.Object(other.UID)); diff != "" {
-				t.Error(diff)
-			}
-		}
-	}
-}
-
 func version(v string) st.Option { return func(o *object.Object) { o.ResourceVersion = v } }
 
 // An object may be in several files of one folder, which were written one after the other.
@@ -56,13 +28,6 @@ func TestDeduperKeepsTheNewestState(t *testing.T) {
 	}
 	if older.Labels["state"] != "old" || newer.APIVersion != "b/v1" {
 		t.Error("an argument was changed")
-	}
-}
-
-func TestEmptyDeduper(t *testing.T) {
-	var d snapshot.Deduper
-	if d.Object("u") != nil || len(d.Objects()) != 0 {
-		t.Errorf("got %v, %v", d.Object("u"), d.Objects())
 	}
 }
 

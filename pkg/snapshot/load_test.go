@@ -304,6 +304,10 @@ func TestLoadKubectlListShapes(t *testing.T) {
 			`{"apiVersion":"example.com/v1","kind":"Gallery","metadata":{"name":"a","uid":"u"},"items":{"x":1}}`,
 			[]string{"example.com/v1 Gallery /a u"},
 		},
+		"an array": {
+			`[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a","uid":"u"}},{"apiVersion":"v1","kind":"Node","metadata":{"name":"b","uid":"v"}}]`,
+			[]string{"v1 Node /a u", "v1 Node /b v"},
+		},
 		"one object twice": {
 			`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","uid":"u"}},{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","uid":"u"}}]}`,
 			[]string{"v1 Pod /a u"},
@@ -358,16 +362,6 @@ func TestLoadKubectlListPrefersNewestVersion(t *testing.T) {
 		if want := []snapshot.Listing{{Group: "autoscaling", Resource: "horizontalpodautoscalers"}}; !cmp.Equal(want, s.Listed) {
 			t.Error(cmp.Diff(want, s.Listed))
 		}
-	}
-}
-
-func TestLoadKubectlListIgnoresEvents(t *testing.T) {
-	s, err := load(`{"apiVersion":"v1","kind":"EventList","items":[{"metadata":{"name":"a","namespace":"shop","uid":"u"}}]}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(s.Listed) != 0 {
-		t.Errorf("listed %v", s.Listed)
 	}
 }
 
@@ -465,13 +459,6 @@ func TestLoadLeavesOutWhatIsNoObjectOfACluster(t *testing.T) {
 	}
 }
 
-func TestLoadReadsArrays(t *testing.T) {
-	s, err := load(`[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a","uid":"u"}},{"apiVersion":"v1","kind":"Node","metadata":{"name":"b","uid":"v"}}]`)
-	if err != nil || len(s.Objects) != 2 {
-		t.Errorf("%v, %v", s, err)
-	}
-}
-
 func zipped(t *testing.T, text string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -485,25 +472,42 @@ func zipped(t *testing.T, text string) string {
 	return out.String()
 }
 
-func TestLoadKubectlListReadsRunning(t *testing.T) {
+// kubectl get -o json shows more than metadata, and the rules use some of it.
+func TestLoadKubectlListReadsSpecAndStatus(t *testing.T) {
+	type facts struct {
+		Running         bool
+		Claims          []string
+		Node            *object.PodNode
+		NamespaceStatus *object.NamespaceStatus
+	}
+	none, onN := []string{}, &object.PodNode{Name: "n", State: object.NodeUnknown}
+	const terminating = `, "deletionTimestamp": "2026-11-20T05:00:00Z"`
 	for name, c := range map[string]struct {
-		rest string
-		want bool
+		kind, metadata, rest string
+		want                 facts
 	}{
-		"on a node":             {`"spec": {"nodeName": "n"}, "status": {"phase": "Running"}`, true},
-		"on no node":            {`"spec": {}, "status": {"phase": "Pending"}`, false},
-		"done":                  {`"spec": {"nodeName": "n"}, "status": {"phase": "Succeeded"}`, false},
-		"of a shape of its own": {`"spec": "n", "status": []`, false},
-		"of another kind":       {`"kind": "Node", "spec": {"nodeName": "n"}`, false},
+		"a Pod on a node":             {"Pod", "", `"spec": {"nodeName": "n"}, "status": {"phase": "Running"}`, facts{Running: true, Claims: none, Node: onN}},
+		"a Pod on no node":            {"Pod", "", `"spec": {}, "status": {"phase": "Pending"}`, facts{Claims: none}},
+		"a Pod that is done":          {"Pod", "", `"spec": {"nodeName": "n"}, "status": {"phase": "Succeeded"}`, facts{Claims: none, Node: onN}},
+		"a Pod of a shape of its own": {"Pod", "", `"spec": "n", "status": []`, facts{}},
+		"a Pod that uses a claim":     {"Pod", "", `"spec": {"nodeName": "n", "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]}`, facts{Running: true, Claims: []string{"c"}, Node: onN}},
+		"a Pod past its grace period": {"Pod", terminating + `, "deletionGracePeriodSeconds": 30`, `"spec": {"nodeName": "n"}`, facts{Claims: none, Node: onN}},
+		"another kind":                {"Node", "", `"spec": {"nodeName": "n"}`, facts{}},
+		"a Namespace":                 {"Namespace", "", `"status": {"conditions": []}`, facts{}},
+		"a Namespace that is deleted": {"Namespace", terminating, `"status": {"conditions": []}`, facts{NamespaceStatus: &object.NamespaceStatus{Conditions: []object.NamespaceCondition{}}}},
+		"a Namespace whose end failed": {
+			"Namespace", terminating, `"status": {"conditions": [{"type": "NamespaceDeletionContentFailure", "status": "True", "message": "denied"}]}`,
+			facts{NamespaceStatus: &object.NamespaceStatus{Conditions: []object.NamespaceCondition{{Type: object.ContentFailure, True: true, Message: "denied"}}}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "uid": "u"}, ` + c.rest + `}`
-			s, err := snapshot.Load(strings.NewReader(file), time.Time{}, 1<<30, false)
+			s, err := load(fmt.Sprintf(`{"apiVersion": "v1", "kind": %q, "metadata": {"name": "p", "uid": "u"%s}, %s}`, c.kind, c.metadata, c.rest))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := s.Objects[0].Running; got != c.want {
-				t.Errorf("got %t", got)
+			o := s.Objects[0]
+			if diff := cmp.Diff(c.want, facts{o.Running, o.Claims, o.Node, o.NamespaceStatus}); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

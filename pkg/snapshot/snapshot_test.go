@@ -9,15 +9,6 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestComplete(t *testing.T) {
-	if !st.New().Complete() {
-		t.Error("a whole view is not complete")
-	}
-	if st.New(st.Unreadable("pods", snapshot.Forbidden)).Complete() {
-		t.Error("a scan with a gap is complete")
-	}
-}
-
 func TestGapString(t *testing.T) {
 	tests := map[string]snapshot.Gap{
 		"all other types":                          {Group: snapshot.All, Resource: snapshot.All},

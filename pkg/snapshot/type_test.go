@@ -84,11 +84,3 @@ func TestMonitored(t *testing.T) {
 		})
 	}
 }
-
-func TestTypeString(t *testing.T) {
-	pod, deployment := snapshot.Type{Version: "v1", Resource: "pods"}, snapshot.Type{Group: "apps", Version: "v1", Resource: "deployments"}
-	if diff := cmp.Diff([]string{"pods", "v1", "deployments.apps", "apps/v1"},
-		[]string{pod.String(), pod.APIVersion(), deployment.String(), deployment.APIVersion()}); diff != "" {
-		t.Error(diff)
-	}
-}
