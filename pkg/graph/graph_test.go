@@ -40,45 +40,6 @@ func TestNodeOrder(t *testing.T) {
 	}
 }
 
-func TestDependentsAreLinkedByUID(t *testing.T) {
-	owner := st.Pod("shop/owner")
-	g := graph.New(st.New(st.Listing(owner,
-		st.ConfigMap("other/a", st.OwnedBy(owner)),
-		st.Node("b", st.OwnedBy(owner)),
-		st.ConfigMap("shop/c", st.Owned(st.To(owner, st.Named("else"), st.As("v9", "Foo")))),
-	)))
-	var got []string
-	for _, e := range g.Dependents(g.Find(owner.UID)) {
-		got = append(got, g.Object(e.Node).Identity.String())
-	}
-	if diff := cmp.Diff([]string{"ConfigMap/a", "ConfigMap/c", "Node/b"}, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestEveryReferenceIsAnEdge(t *testing.T) {
-	one, two := st.Node("one"), st.Node("two")
-	dependent := st.ConfigMap("shop/a", st.Owned(st.To(one), st.To(two), st.To(one, st.Named("else"))))
-	self := st.ConfigMap("shop/self")
-	st.OwnedBy(self)(&self)
-	g := graph.New(st.New(st.Listing(one, two, dependent, self)))
-	n := g.Find(dependent.UID)
-
-	if diff := cmp.Diff([]graph.Node{g.Find(one.UID), g.Find(two.UID), g.Find(one.UID)}, g.Owners(n)); diff != "" {
-		t.Errorf("owners:\n%s", diff)
-	}
-	if diff := cmp.Diff([]graph.Edge{{Node: n, Index: 0}, {Node: n, Index: 2}}, g.Dependents(g.Find(one.UID))); diff != "" {
-		t.Errorf("dependents:\n%s", diff)
-	}
-	if got := g.Reference(graph.Edge{Node: n, Index: 2}).Name; got != "else" {
-		t.Errorf("the third reference is named %s", got)
-	}
-	own := g.Find(self.UID)
-	if diff := cmp.Diff([]graph.Edge{{Node: own, Index: 0}}, g.Dependents(own)); diff != "" {
-		t.Errorf("self-owner:\n%s", diff)
-	}
-}
-
 func TestListedObjectHidesLookup(t *testing.T) {
 	role := st.Role("shop/role")
 	other := st.Object("rbac.authorization.k8s.io/v1beta1", "Role", "shop/role")
@@ -96,65 +57,11 @@ func TestEmptyGraph(t *testing.T) {
 	if g.Owners(graph.None) != nil || g.Dependents(graph.None) != nil || g.Cycles(every) != nil || st.Component(g).Nodes() != nil {
 		t.Error("nothing has relations")
 	}
-}
-
-// DOT writes one component per UID asked for (docs/gc-semantics.md#debug-graph): these
-// are the node sets it works on.
-func TestComponent(t *testing.T) {
-	alpha := st.Pod("ns/alpha")
-	bravo := st.Pod("ns/bravo")
-	charlie := st.Pod("ns/charlie")
-	yankee := st.Pod("ns/yankee")
-	lonely := st.Pod("ns/lonely")
-	st.OwnedBy(bravo, charlie)(&alpha)
-	st.OwnedBy(yankee)(&charlie)
-	foxtrot := st.Pod("ns/foxtrot", st.OwnedBy(st.Pod("ns/golf")))
-	tests := map[string]struct {
-		from []types.UID
-		want string
-	}{
-		"from the owner":               {[]types.UID{yankee.UID}, "alpha bravo charlie yankee"},
-		"a UID that nobody knows":      {[]types.UID{"nobody"}, ""},
-		"an object without relations":  {[]types.UID{lonely.UID}, "lonely"},
-		"from the middle of the chain": {[]types.UID{charlie.UID}, "alpha bravo charlie yankee"},
-		"from the dependent":           {[]types.UID{alpha.UID}, "alpha bravo charlie yankee"},
-		"from an absent owner":         {[]types.UID{"Pod/ns/golf"}, "foxtrot golf"},
-		"two UIDs":                     {[]types.UID{alpha.UID, foxtrot.UID}, "alpha bravo charlie foxtrot golf yankee"},
-		"one of two is unknown":        {[]types.UID{"nobody", foxtrot.UID}, "foxtrot golf"},
-		"the same UID twice":           {[]types.UID{foxtrot.UID, foxtrot.UID}, "foxtrot golf"},
-		"no UID":                       {nil, ""},
-	}
-	objects := []object.Object{alpha, charlie, yankee, lonely, foxtrot}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			for _, order := range [][]object.Object{objects, st.Reversed(objects)} {
-				s := st.New()
-				s.Objects = st.Pointers(order)
-				g := graph.New(s)
-				var from []graph.Node
-				for _, uid := range test.from {
-					from = append(from, g.Find(uid))
-				}
-				if diff := cmp.Diff(test.want, names(g, st.Component(g, from...))); diff != "" {
-					t.Error(diff)
-				}
-			}
-		})
-	}
-}
-
-func TestComponentsOfAllNodes(t *testing.T) {
-	alpha := st.Pod("ns/alpha", st.OwnedBy(st.Pod("ns/bravo"), st.Pod("ns/charlie")))
-	delta := st.Pod("ns/delta", st.OwnedBy(st.Pod("ns/bravo")))
-	g := graph.New(st.New(st.Listing(alpha, delta, st.Pod("ns/charlie"), st.Pod("ns/unrelated"))))
-	related := graph.NewSet(g)
-	for n := range g.Len() {
-		if len(g.Owners(graph.Node(n))) > 0 || len(g.Dependents(graph.Node(n))) > 0 {
-			related.Add(graph.Node(n))
-		}
-	}
-	if diff := cmp.Diff("alpha bravo charlie delta", names(g, related)); diff != "" {
-		t.Error(diff)
+	set := graph.NewSet(g)
+	g.AddAncestors(set, graph.Unlimited, every, graph.None)
+	g.AddDescendants(set, graph.Unlimited, graph.None)
+	if set.Nodes() != nil {
+		t.Errorf("a walk from nowhere reaches %v", set.Nodes())
 	}
 }
 
@@ -166,45 +73,6 @@ func names(g *graph.Graph, set graph.Set) string {
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
-}
-
-func TestWalkDepth(t *testing.T) {
-	top := st.Pod("ns/a")
-	middle := st.Pod("ns/b", st.OwnedBy(top))
-	both := st.Pod("ns/c", st.OwnedBy(middle, top))
-	low := st.Pod("ns/d", st.OwnedBy(both, st.Pod("ns/absent")))
-	g := graph.New(st.New(st.Listing(top, middle, both, low)))
-	above := aboveAlongEvery(g)
-	tests := map[string]struct {
-		walk  func(graph.Set, int, ...graph.Node)
-		from  object.Object
-		depth int
-		want  string
-	}{
-		"below, no step":    {g.AddDescendants, top, 0, "a"},
-		"below, one step":   {g.AddDescendants, top, 1, "a b c"},
-		"below, two steps":  {g.AddDescendants, top, 2, "a b c d"},
-		"below, to the end": {g.AddDescendants, top, graph.Unlimited, "a b c d"},
-		"below the lowest":  {g.AddDescendants, low, graph.Unlimited, "d"},
-		"above, no step":    {above, low, 0, "d"},
-		"above, one step":   {above, low, 1, "absent c d"},
-		"above, two steps":  {above, low, 2, "a absent b c d"},
-		"above, to the end": {above, low, graph.Unlimited, "a absent b c d"},
-		"above the topmost": {above, top, graph.Unlimited, "a"},
-		"above an absent":   {above, st.Pod("ns/absent"), graph.Unlimited, "absent"},
-		"below an absent":   {g.AddDescendants, st.Pod("ns/absent"), 1, "absent d"},
-		"above one unknown": {above, st.Pod("ns/nobody"), graph.Unlimited, ""},
-		"below one unknown": {g.AddDescendants, st.Pod("ns/nobody"), graph.Unlimited, ""},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			set := graph.NewSet(g)
-			test.walk(set, test.depth, g.Find(test.from.UID))
-			if diff := cmp.Diff(test.want, names(g, set)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
 }
 
 func TestWalkAddsToSet(t *testing.T) {
@@ -275,10 +143,6 @@ func cycles(g *graph.Graph, follow func(graph.Edge) bool) []string {
 
 func every(graph.Edge) bool { return true }
 
-func aboveAlongEvery(g *graph.Graph) func(graph.Set, int, ...graph.Node) {
-	return func(into graph.Set, depth int, start ...graph.Node) { g.AddAncestors(into, depth, every, start...) }
-}
-
 // A chain of owners as long as the cluster is large must neither recurse nor slow down.
 func TestLongChain(t *testing.T) {
 	const length = 200_000
@@ -289,12 +153,11 @@ func TestLongChain(t *testing.T) {
 	if got := g.Cycles(every); got != nil {
 		t.Errorf("%d cycles in a chain", len(got))
 	}
-	for name, walk := range map[string]func(graph.Set, int, ...graph.Node){"above": aboveAlongEvery(g), "below": g.AddDescendants} {
-		set := graph.NewSet(g)
-		walk(set, 1000, length/2)
-		if got := len(set.Nodes()); got != 1001 {
-			t.Errorf("1,000 steps %s reach %d nodes", name, got)
-		}
+	above, below := graph.NewSet(g), graph.NewSet(g)
+	g.AddAncestors(above, 1000, every, length/2)
+	g.AddDescendants(below, 1000, length/2)
+	if up, down := len(above.Nodes()), len(below.Nodes()); up != 1001 || down != 1001 {
+		t.Errorf("1,000 steps reach %d nodes above and %d below", up, down)
 	}
 }
 
