@@ -12,31 +12,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
-// relisted is the collector's view of a new scan, which nothing changes. A finalizer is
-// removed only if this scan agrees: the live model may not know all dependents of an object,
-// and the removal has no precondition on them.
-type relisted struct {
-	judge *collector.Judge
-	model *simulate.Model
-}
-
-func (r *run) relist(ctx context.Context, _ struct{}) (*relisted, error) {
+// relist returns the model of a new scan, which nothing changes. A finalizer is removed only if this scan agrees:
+// the live model may not know all dependents of an object, and the removal has no precondition on them.
+func (r *run) relist(ctx context.Context, _ struct{}) (*simulate.Model, error) {
 	s, err := r.server.Relist(ctx)
 	if err != nil {
 		return nil, err
 	}
-	g := graph.New(s)
-	judge := collector.NewJudge(g)
-	return &relisted{judge, simulate.NewModel(judge, simulate.Own.Accepting(r.plan.AcceptedGaps))}, nil
+	return simulate.NewModel(collector.NewJudge(graph.New(s)), simulate.Own.Accepting(r.plan.AcceptedGaps)), nil
 }
 
 // checkDependents lists every object again and skips the step if the collector would not
 // do it then, or if the scan is incomplete. It returns nil if the step has to be
 // evaluated again.
 func (t *task) checkDependents(ctx context.Context) *event.Result {
-	var l *relisted
+	var relisted *simulate.Model
 	err := t.run.runner.Check(func() (err error) {
-		l, err = t.run.relists.do(ctx, struct{}{})
+		relisted, err = t.run.relists.do(ctx, struct{}{})
 		return err
 	})
 	switch {
@@ -45,21 +37,21 @@ func (t *task) checkDependents(ctx context.Context) *event.Result {
 	case err != nil:
 		return runner.Skipped(reason.DependentsNotListed(runner.FailureOf(err)))
 	}
-	if !l.model.Complete(t.step.Object.Namespace) {
-		return runner.Skipped(reason.DependentsIncomplete(t.run.firstGap(l.model.Graph())))
+	if !relisted.Complete(t.step.Object.Namespace) {
+		return runner.Skipped(reason.DependentsIncomplete(t.run.firstGap(relisted.Graph())))
 	}
-	n := l.model.Graph().Find(t.step.Object.UID)
-	o := l.model.Object(n)
+	n := relisted.Graph().Find(t.step.Object.UID)
+	o := relisted.Object(n)
 	t.relists++
 	if o == nil {
 		t.run.live.setGone(t.node)
 		return nil
 	}
-	if d := l.model.Decide(n); plan.Action(d.Action) != t.step.Action || d.Change.RemoveFinalizer != t.step.Finalizer() {
-		return runner.Skipped(skipReason(l.model, t.step, n, d))
+	if d := relisted.Decide(n); plan.Action(d.Action) != t.step.Action || d.Change.RemoveFinalizer != t.step.Finalizer() {
+		return runner.Skipped(skipReason(relisted, t.step, n, d))
 	}
 	if !t.run.live.updateVersion(t.node, o) {
-		t.run.live.observe(t.node, observation{object: o, judgements: l.judge.Object(n)})
+		t.run.live.observe(t.node, observation{object: o, judgements: relisted.Judge().Object(n)})
 		t.changed = true
 	}
 	return nil

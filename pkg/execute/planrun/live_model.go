@@ -23,13 +23,13 @@ type liveModel struct {
 	// that was backed up, or the one that writes of this run turned it into.
 	backedUp map[graph.Node]string
 	repairer *repair.Planner
-	repairs  map[graph.Node]ownerRepairs
+	repairs  map[graph.Node]observation // the latest known references of an object, and the repair of each
 }
 
 func newLiveModel(j *collector.Judge, accepted snapshot.AcceptedGaps) *liveModel {
 	return &liveModel{
 		graph: j.Graph(), model: simulate.NewModel(j, simulate.Own.Accepting(accepted)), repairer: repair.New(j),
-		backedUp: map[graph.Node]string{}, repairs: map[graph.Node]ownerRepairs{},
+		backedUp: map[graph.Node]string{}, repairs: map[graph.Node]observation{},
 	}
 }
 
@@ -70,7 +70,7 @@ func (m *liveModel) observe(n graph.Node, now observation) {
 func (m *liveModel) observeLocked(n graph.Node, now observation) {
 	o := now.object
 	if o != nil {
-		m.repairs[n] = ownerRepairs{o.Owners, now.repairs}
+		m.repairs[n] = now
 		o = m.withKnownIdentity(n, o)
 	}
 	m.model.SetObserved(n, o, now.judgements)

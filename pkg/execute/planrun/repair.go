@@ -12,12 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/repair"
 )
 
-// ownerRepairs are the latest known references of an object, and the repair of each.
-type ownerRepairs struct {
-	owners  []object.Reference
-	repairs []repair.Repair
-}
-
 // unknownRepair is the repair of a reference that could not be looked up.
 var unknownRepair = repair.Repair{Fix: repair.None, Found: reason.Found{State: reason.StateUnverified}}
 
@@ -73,11 +67,11 @@ func (m *liveModel) decideRepair(step *plan.Step, o *object.Object) (d collector
 func (m *liveModel) repairOf(n graph.Node, r object.Reference, fits func(repair.Repair) bool) (now repair.Repair, ok bool) {
 	known, read := m.repairs[n]
 	if !read {
-		known = ownerRepairs{m.graph.Object(n).Owners, m.repairer.Object(n)}
+		known = observation{object: m.graph.Object(n), repairs: m.repairer.Object(n)}
 		m.repairs[n] = known
 	}
 	now = unknownRepair
-	for i, owner := range known.owners {
+	for i, owner := range known.object.Owners {
 		if owner.SameOwner(r) {
 			if now = known.repairs[i]; fits(now) {
 				return now, true

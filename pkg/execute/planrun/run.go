@@ -27,6 +27,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/execute/internal/runner"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // RunOptions tune the run of a plan. The zero value is usable.
@@ -81,7 +82,7 @@ func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b Back
 		}
 	}
 	r.reads = freshGroup[graph.Node, observation]{call: r.read}
-	r.relists = freshGroup[struct{}, *relisted]{call: r.relist}
+	r.relists = freshGroup[struct{}, *simulate.Model]{call: r.relist}
 	if b != nil {
 		r.backUpAll(ctx)
 	}
@@ -117,7 +118,7 @@ type run struct {
 	backupErrors map[graph.Node]error
 
 	reads   freshGroup[graph.Node, observation]
-	relists freshGroup[struct{}, *relisted]
+	relists freshGroup[struct{}, *simulate.Model]
 
 	waitersMu sync.Mutex
 	waiters   map[graph.Node]chan struct{} // closed when the object has changed
