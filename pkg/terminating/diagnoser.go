@@ -15,12 +15,12 @@ import (
 
 // Diagnoser finds out what holds objects that are being deleted, in one state of a model. It is not safe for concurrent use.
 type Diagnoser struct {
-	graph      *graph.Graph
-	model      *simulate.Model
-	obstacles  *simulate.Obstacles
-	later      func() *Diagnoser // of what is left when the collector has done all it can
-	namespaces func() *namespaces
-	traces     *simulate.FinalizerTraces
+	graph     *graph.Graph
+	model     *simulate.Model
+	obstacles *simulate.Obstacles
+	later     func() *Diagnoser                                   // of what is left when the collector has done all it can
+	announced func() (services []string, defined map[string]bool) // see announcedGroups
+	traces    *simulate.FinalizerTraces
 }
 
 // New returns the Diagnoser of a model. after returns its state when the collector has done all it can; it is called if a deletion waits for
@@ -42,7 +42,7 @@ func InState(m *simulate.Model) *Diagnoser {
 		traces: simulate.NewFinalizerTraces(m.Graph()),
 	}
 	d.later = func() *Diagnoser { return d }
-	d.namespaces = sync.OnceValue(func() *namespaces { return newNamespaces(d) })
+	d.announced = sync.OnceValues(func() ([]string, map[string]bool) { return announcedGroups(d.graph) })
 	return d
 }
 
@@ -76,7 +76,7 @@ func (d *Diagnoser) Of(n graph.Node) Hold {
 		h.Requested, h.Deleted = o.DeletionRequested(), *o.Deleted
 	}
 	if o.IsNamespace() && d.graph.Object(n).Terminating() {
-		found := d.namespaces().diagnose(n)
+		found := d.diagnose(n)
 		h.Namespace = &found
 	}
 	switch left := d.left(n); {

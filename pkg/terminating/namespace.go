@@ -15,27 +15,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// namespaces finds out what keeps the terminating Namespaces of one scan.
-type namespaces struct {
-	*Diagnoser
-
-	services []string        // the names of all APIServices
-	defined  map[string]bool // the API groups of CustomResourceDefinitions
-}
-
-func newNamespaces(of *Diagnoser) *namespaces {
-	d := &namespaces{Diagnoser: of, defined: map[string]bool{}}
-	for n := range d.graph.Listed() {
-		o := d.graph.Object(graph.Node(n))
+// announcedGroups returns the names of all APIServices, and the API groups of CustomResourceDefinitions.
+func announcedGroups(g *graph.Graph) (services []string, defined map[string]bool) {
+	defined = map[string]bool{}
+	for n := range g.Listed() {
+		o := g.Object(graph.Node(n))
 		switch {
 		case o.Kind == "APIService" && o.GroupVersionKind().Group == "apiregistration.k8s.io":
-			d.services = append(d.services, o.Name)
+			services = append(services, o.Name)
 		case o.IsCRD():
 			_, group, _ := strings.Cut(o.Name, ".")
-			d.defined[group] = true
+			defined[group] = true
 		}
 	}
-	return d
+	return services, defined
 }
 
 // NamespaceDiagnosis is what keeps one terminating Namespace.
@@ -91,7 +84,7 @@ type APIService struct {
 // namespaceDiagnosis collects the causes.
 type namespaceDiagnosis struct {
 	found     NamespaceDiagnosis // so far
-	of        *namespaces
+	of        *Diagnoser
 	namespace *object.Object
 	status    object.NamespaceStatus // empty if it was not read
 	contents  []graph.Node
@@ -102,7 +95,7 @@ type namespaceDiagnosis struct {
 }
 
 // diagnose returns what keeps a terminating Namespace.
-func (d *namespaces) diagnose(n graph.Node) NamespaceDiagnosis {
+func (d *Diagnoser) diagnose(n graph.Node) NamespaceDiagnosis {
 	o := d.graph.Object(n)
 	out := &namespaceDiagnosis{of: d, namespace: o, contents: d.model.ContentsOf(n), unread: d.graph.View().ContentsGaps(o.Identity, nil)}
 	if o.NamespaceStatus != nil {
@@ -195,7 +188,8 @@ func (d *namespaceDiagnosis) servicesOf(groups []snapshot.Gap) []APIService {
 			}
 		}
 	}
-	for _, name := range d.of.services {
+	services, _ := d.of.announced()
+	for _, name := range services {
 		_, group, _ := strings.Cut(name, ".")
 		if group == "" || !slices.ContainsFunc(groups, func(g snapshot.Gap) bool { return g.Group == group }) {
 			continue
@@ -216,11 +210,12 @@ func (d *namespaceDiagnosis) servicesOf(groups []snapshot.Gap) []APIService {
 // aggregated reports whether a group that cannot be discovered is certainly not one that the API
 // server of Kubernetes serves: those have no dot or end with .k8s.io, where only the metrics have
 // a server of their own, or have a CustomResourceDefinition.
-func (d *namespaces) aggregated(group string) bool {
+func (d *Diagnoser) aggregated(group string) bool {
 	metrics := group == "metrics.k8s.io" || strings.HasSuffix(group, ".metrics.k8s.io")
 	builtIn := !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") && !metrics
 	definitions := schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
-	return !builtIn && !d.defined[group] && d.graph.View().Listed(definitions, "")
+	_, defined := d.announced()
+	return !builtIn && !defined[group] && d.graph.View().Listed(definitions, "")
 }
 
 // deletion adds that contents cannot be deleted. That controller also reports a failure if objects
