@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/event"
-	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wrap"
@@ -20,11 +19,9 @@ type Progress struct {
 	mode                          string
 	total, ended, skipped, failed int
 
-	waiting []waitingStep // the one that has waited longest first
+	waiting []event.Event // of the steps that wait; the one that has waited longest first
 	backups bool          // only backups were written so far
 }
-
-type waitingStep struct{ id, waitsFor string }
 
 // NewProgress returns the progress of a run that has not started.
 func NewProgress(p *plan.Plan) *Progress {
@@ -34,14 +31,13 @@ func NewProgress(p *plan.Plan) *Progress {
 // Observe takes an event into account.
 func (p *Progress) Observe(e event.Event) {
 	p.backups = e.Event == event.Backup && p.ended == 0
-	isStep := func(w waitingStep) bool { return w.id == e.Step }
+	isStep := func(w event.Event) bool { return w.Step == e.Step }
 	switch e.Event {
 	case event.Waiting:
-		waiting := waitingStep{e.Step, waitsFor(e.Object, e.Reason.Message())}
 		if i := slices.IndexFunc(p.waiting, isStep); i >= 0 {
-			p.waiting[i] = waiting
+			p.waiting[i] = e
 		} else {
-			p.waiting = append(p.waiting, waiting)
+			p.waiting = append(p.waiting, e)
 		}
 	case event.Ended:
 		p.waiting = slices.DeleteFunc(p.waiting, isStep)
@@ -57,12 +53,13 @@ func (p *Progress) Observe(e event.Event) {
 	}
 }
 
-func waitsFor(o *object.Identity, message string) string {
+// waitsFor returns the object of a step that waits, and what for.
+func waitsFor(e event.Event) string {
 	text := "a step"
-	if o != nil {
-		text = name(*o)
+	if e.Object != nil {
+		text = name(*e.Object)
 	}
-	if message != "" {
+	if message := e.Reason.Message(); message != "" {
 		text += " (" + escape.Word(message) + ")"
 	}
 	return text
@@ -78,7 +75,7 @@ func (p *Progress) Line(elapsed time.Duration, width int) string {
 	now := ""
 	switch {
 	case len(p.waiting) > 0:
-		now = joined(" and ", "waiting for "+p.waiting[0].waitsFor, some(len(p.waiting)-1, "1 more", "%s more"))
+		now = joined(" and ", "waiting for "+waitsFor(p.waiting[0]), some(len(p.waiting)-1, "1 more", "%s more"))
 	case p.backups:
 		now = "writing backups"
 	}
