@@ -4,57 +4,6 @@ import (
 	"testing"
 )
 
-// completeRun returns the facts of a run that did everything, with a change.
-func completeRun(change func(*exitFacts)) exitFacts {
-	e := exitFacts{dryRun: DryRunNone, complete: true, verification: verifiedComplete}
-	change(&e)
-	return e
-}
-
-func TestExitCodeOfARun(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(*exitFacts)
-		want   ExitError
-	}{
-		"everything was done, and a complete scan found nothing left": {func(*exitFacts) {}, ExitDone},
-		"the same with --strict":                               {func(e *exitFacts) { e.strict = true }, ExitDone},
-		"the first scan was incomplete, and the last complete": {func(e *exitFacts) { e.complete = false }, ExitDone},
-		"the same with --strict, which means any scan":         {func(e *exitFacts) { e.complete, e.strict = false, true }, ExitIncomplete},
-		"a step failed":                                       {func(e *exitFacts) { e.failed = 1 }, ExitFound},
-		"something is blocked":                                {func(e *exitFacts) { e.blocked = 1 }, ExitFound},
-		"something is left to do":                             {func(e *exitFacts) { e.left = 1 }, ExitFound},
-		"the time limit was reached":                          {func(e *exitFacts) { e.timedOut = true }, ExitFound},
-		"the backup is incomplete":                            {func(e *exitFacts) { e.unrecorded = true }, ExitFound},
-		"the last scan had gaps":                              {func(e *exitFacts) { e.verification = verifiedIncomplete }, ExitFound},
-		"the same with --strict, after a complete first scan": {func(e *exitFacts) { e.verification, e.strict = verifiedIncomplete, true }, ExitIncomplete},
-		"the last scan failed":                                {func(e *exitFacts) { e.verification = verifiedFailed }, ExitFound},
-		"it failed, and --strict":                             {func(e *exitFacts) { e.verification, e.strict = verifiedFailed, true }, ExitIncomplete},
-		"it failed, and --strict, and a step failed, too":     {func(e *exitFacts) { e.verification, e.strict, e.failed = verifiedFailed, true, 1 }, ExitIncomplete},
-		"nothing to do by an incomplete scan":                 {func(e *exitFacts) { e.complete, e.verification = false, verifiedIncomplete }, ExitFound},
-		"without --wait nothing is verified":                  {func(e *exitFacts) { e.verification = verifiedNone }, ExitDone},
-		"without --wait, and --strict with a complete scan":   {func(e *exitFacts) { e.verification, e.strict = verifiedNone, true }, ExitDone},
-		"without --wait, and a step failed":                   {func(e *exitFacts) { e.verification, e.failed = verifiedNone, 1 }, ExitFound},
-		"an interrupt":                                        {func(e *exitFacts) { e.interrupted, e.verification = true, verifiedNone }, ExitInterrupted},
-		"an interrupt comes before everything else":           {func(e *exitFacts) { e.interrupted, e.strict, e.complete, e.failed = true, true, false, 1 }, ExitInterrupted},
-		"the time limit was reached, and an interrupt came in the scan after that": {func(e *exitFacts) { e.interrupted, e.timedOut = true, true }, ExitInterrupted},
-		"a dry run, whatever it predicts": {func(e *exitFacts) {
-			e.dryRun, e.complete, e.blocked, e.verification = dryRunClient, false, 1, verifiedNone
-		}, ExitDone},
-		"a dry run by an incomplete scan, and --strict": {func(e *exitFacts) { e.dryRun, e.complete, e.strict = dryRunClient, false, true }, ExitIncomplete},
-		"the server would allow it, whatever remains blocked": {func(e *exitFacts) {
-			e.dryRun, e.complete, e.blocked, e.verification = dryRunServer, false, 1, verifiedNone
-		}, ExitDone},
-		"the server would refuse a step":                         {func(e *exitFacts) { e.dryRun, e.failed = dryRunServer, 1 }, ExitFound},
-		"a server's dry run by an incomplete scan, and --strict": {func(e *exitFacts) { e.dryRun, e.complete, e.strict = dryRunServer, false, true }, ExitIncomplete},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if e := completeRun(c.change); e.code() != c.want {
-				t.Errorf("%+v ends with %d, want %d", e, e.code(), c.want)
-			}
-		})
-	}
-}
-
 // TestExitCodeOfEveryCombination checks rules that hold for all facts.
 func TestExitCodeOfEveryCombination(t *testing.T) {
 	forAllFacts(func(e exitFacts) {

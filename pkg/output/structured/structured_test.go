@@ -180,13 +180,6 @@ summary:
 	}
 }
 
-func TestEmptyValueIsValidDocument(t *testing.T) {
-	want := "{\n    \"apiVersion\": \"kubectl-gc.dev/v1alpha1\",\n    \"kind\": \"Tree\"\n}\n"
-	if diff := cmp.Diff(want, printed(t, "json", structured.NewDocument("Tree", struct{}{}), false)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
 func TestTemplateFlag(t *testing.T) {
 	for name, c := range map[string]struct {
 		arguments []string
@@ -214,16 +207,6 @@ func TestTemplateFlag(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestFormats(t *testing.T) {
-	want := []string{
-		"json", "yaml", "kyaml", "name", "jsonpath", "jsonpath-as-json", "jsonpath-file",
-		"go-template", "go-template-file", "template", "templatefile",
-	}
-	if diff := cmp.Diff(want, structured.Formats()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
