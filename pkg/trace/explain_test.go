@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -139,20 +138,6 @@ func TestALogAtLevelMetadataWithAnEarlierScan(t *testing.T) {
 	}
 }
 
-// The first request may be a dry run.
-func TestTwoWhoAskedAtLevelMetadata(t *testing.T) {
-	l := &log{}
-	l.before(web, rs)
-	l.delete(10, alice, web)
-	l.delete(20, bob, web)
-	l.delete(21, gc, rs)
-	expect(t, l, `
-		unknown root, 2 objects
-		  Deployment/web: unknown: one of alice, bob
-		    ReplicaSet/web-1: its owner is gone
-		`)
-}
-
 // No list of the document is nil.
 func TestTheDocument(t *testing.T) {
 	l := &log{level: whole}
@@ -167,21 +152,6 @@ func TestTheDocument(t *testing.T) {
 			t.Errorf("got %s, %v", text, err)
 		}
 	}
-}
-
-func TestALogAtLevelMetadataAlone(t *testing.T) {
-	l := &log{}
-	l.delete(10, alice, web)
-	l.delete(11, gc, rs)
-	l.delete(12, gc, cluster)
-	expect(t, l, `
-		perhaps alice, 1 objects
-		  Deployment/web~: asked for (PerhapsDone)
-		unknown root, 1 objects
-		  ReplicaSet/web-1: unknown: no file shows an owner whose deletion took it along
-		unknown root, 1 objects
-		  /redis-0826[redisclusters.example.com]: unknown: no file shows an owner whose deletion took it along
-		`)
 }
 
 // The founding incident: a StatefulSet whose owner is in another namespace, and a collector that restarted.
@@ -657,30 +627,6 @@ func TestRepeatedDeletions(t *testing.T) {
 	})
 }
 
-// Of two requests at once, the log does not tell which the server took first.
-func TestTwoWhoAskAtOnce(t *testing.T) {
-	l := &log{level: whole}
-	l.before(web)
-	l.delete(10, alice, web, lingers(web, 10, "example.com/hold"))
-	l.delete(10.004, bob, web, lingers(web, 10, "example.com/hold"))
-	expect(t, l, `
-		unknown root, 1 objects
-		  Deployment/web: unknown: one of alice, bob (AskedAgain)
-		`)
-}
-
-func TestAnObjectThatWasBeingDeletedBefore(t *testing.T) {
-	l := &log{level: whole}
-	l.before(st.Deployment("shop/web", st.TerminatingFor(time.Hour, "x/y")), rs)
-	l.delete(10, alice, web)
-	l.delete(11, gc, rs)
-	expect(t, l, `
-		unknown root, 2 objects
-		  Deployment/web: unknown: its deletion had begun before, and who began it is not in the log
-		    ReplicaSet/web-1: its owner is gone
-		`)
-}
-
 // Clocks of API servers differ: the owner's deletion may be recorded after that of its dependent.
 func TestClocksApart(t *testing.T) {
 	for seconds, want := range map[float64]string{
@@ -702,33 +648,6 @@ func TestClocksApart(t *testing.T) {
 		l.delete(10, gc, rs)
 		expect(t, l, want)
 	}
-}
-
-func TestTwoUsersAtOnce(t *testing.T) {
-	l := &log{level: whole}
-	l.before(web, rs, pod, set, member, claim)
-	l.delete(10, alice, web)
-	l.delete(10.1, bob, set)
-	l.delete(10.2, gc, member)
-	l.delete(10.3, gc, rs)
-	l.delete(10.4, gc, claim)
-	l.delete(10.5, gc, pod)
-	l.delete(11, alice, secret)
-	if c := l.facts().Explain().Cascades[1]; c.Claims != 1 {
-		t.Errorf("%d claims", c.Claims)
-	}
-	expect(t, l, `
-		alice, 3 objects
-		  Deployment/web: asked for
-		    ReplicaSet/web-1: its owner is gone
-		      Pod/web-1-x: its owner is gone
-		bob, 3 objects
-		  StatefulSet/db: asked for
-		    Pod/db-0: its owner is gone
-		    PersistentVolumeClaim/data: its owner is gone
-		alice, 1 objects
-		  Secret/key: asked for
-		`)
 }
 
 func TestOneTargetIsShownFromItsRootDownwards(t *testing.T) {

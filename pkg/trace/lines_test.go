@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/trace"
 )
@@ -146,21 +145,6 @@ func TestLinesOfTheManager(t *testing.T) {
 	}
 }
 
-// At level Request a create has what the client sent, which proves no owner.
-func TestALogAtLevelRequestAlone(t *testing.T) {
-	l := &log{level: request}
-	l.create(1, alice, web)
-	l.create(2, alice, rs)
-	l.delete(10, alice, web)
-	l.delete(11, gc, rs)
-	expect(t, l, `
-		alice, 1 objects
-		  Deployment/web: asked for
-		unknown root, 1 objects
-		  ReplicaSet/web-1: unknown: no file shows an owner whose deletion took it along
-		`)
-}
-
 // A collection at level Metadata is a request without a known result.
 func TestACollectionAtLevelMetadata(t *testing.T) {
 	l := &log{}
@@ -180,19 +164,5 @@ func TestACircleOfOwners(t *testing.T) {
 		unknown root, 2 objects
 		  Pod/a: unknown: no file shows an owner whose deletion took it along
 		    Pod/b: its owner is gone
-		`)
-}
-
-// The only owner orphaned its dependents: what deleted this one is in no evidence.
-func TestADependentOfAnOwnerThatOrphansIt(t *testing.T) {
-	l := &log{level: whole}
-	l.before(web, rs)
-	l.delete(10, alice, web, policy(reason.Orphan), lingers(web, 10, object.OrphanFinalizer))
-	l.delete(20, gc, rs)
-	expect(t, l, `
-		alice, 1 objects
-		  Deployment/web: asked for
-		unknown root, 1 objects
-		  ReplicaSet/web-1: unknown: no file shows an owner whose deletion took it along
 		`)
 }
