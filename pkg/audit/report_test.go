@@ -89,26 +89,6 @@ func TestFindingMessages(t *testing.T) {
 	}
 }
 
-func TestRuleGroups(t *testing.T) {
-	tests := map[string]struct{ got, want []string }{
-		"dangling": {audit.Dangling, []string{"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner"}},
-		"cross":    {audit.CrossNamespace, []string{"cross-namespace-owner", "cluster-to-namespaced-owner"}},
-		"cyclic":   {audit.Cyclic, []string{"owner-cycle", "self-owner"}},
-	}
-	for name, test := range tests {
-		if diff := cmp.Diff(test.want, test.got); diff != "" {
-			t.Errorf("%s:\n%s", name, diff)
-		}
-	}
-	report := run(t, everyRule(), audit.Filter{})
-	for _, f := range report.Findings {
-		about := !slices.Contains([]string{"self-owner", "duplicate-owner", "multiple-controllers", "unmonitored-owner", "misspelled-owner-kind"}, f.Rule)
-		if dangling := f.Verdict == collector.VerdictDangling; about && dangling != slices.Contains(audit.Dangling, f.Rule) {
-			t.Errorf("%s has the verdict %s", f.Rule, f.Verdict)
-		}
-	}
-}
-
 func TestOptions(t *testing.T) {
 	s := st.New(st.Listing(
 		st.ConfigMap("a/x", st.OwnedBy(st.Pod("a/gone")), st.Labeled("app", "web")),

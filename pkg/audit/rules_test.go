@@ -903,33 +903,6 @@ func TestFindingNamesTheUndecidableReference(t *testing.T) {
 	}
 }
 
-func TestOneRulePerReferenceCause(t *testing.T) {
-	perReference := map[string]bool{}
-	for _, id := range []string{
-		"missing-owner", "replaced-owner", "mismatched-owner", "cross-namespace-owner", "cluster-to-namespaced-owner",
-		"unserved-owner-version", "unknown-owner-kind", "unverified-owner", "terminating-owner",
-	} {
-		perReference[id] = true
-	}
-	far := st.Pod("far/pod", st.UID("u"))
-	r := object.Reference{APIVersion: "v1", Kind: "Pod", Name: "pod", UID: "u"}
-	for _, part := range []st.Part{
-		st.Listing(child(r), far, st.Pod("ns/pod", st.UID("successor"))),
-		st.Listing(child(r), st.Pod("ns/else", st.UID("u")), st.Pod("ns/pod", st.UID("successor"))),
-		st.Listing(st.Node("child", st.Owned(r)), far),
-	} {
-		var found []string
-		for _, f := range run(t, st.New(part), audit.Filter{}).Findings {
-			if perReference[f.Rule] {
-				found = append(found, f.Rule)
-			}
-		}
-		if len(found) != 1 {
-			t.Errorf("one reference has the findings %v", found)
-		}
-	}
-}
-
 func TestOutdatedOwnerVersion(t *testing.T) {
 	role, gone := st.Role("ns/role"), st.Role("ns/gone")
 	leaving := child(st.To(role, st.As(beta, "Role")))

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -178,38 +177,6 @@ func TestBlocked(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("blocked (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestBounds(t *testing.T) {
-	g := graph.New(New(absent, Listing(
-		Secret("a/x", OwnedBy(gone)), Pod("a/below", OwnedBy(Secret("a/x"))), Secret("a/other", OwnedBy(gone)), Secret("b/x", OwnedBy(ConfigMap("b/gone"))),
-	), Absent("v1", "ConfigMap", "b/gone")))
-	named := func(want func(*object.Object) bool) func(graph.Node) bool {
-		return func(n graph.Node) bool { return want(g.Object(n)) }
-	}
-	for name, c := range map[string]struct {
-		bounds simulate.Bounds
-		want   []string
-	}{
-		"roots are where it begins, and what follows follows": {
-			simulate.Bounds{Roots: named(func(o *object.Object) bool { return o.Namespace == "a" && o.Name == "x" })},
-			[]string{"delete x", "delete below"},
-		},
-		"within is what may be touched at all": {
-			simulate.Bounds{Within: named(func(o *object.Object) bool { return o.Namespace == "b" })},
-			[]string{"delete x"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := []string{}
-			for _, s := range plan.New(collector.NewJudge(g), plan.Purpose{Predictor: simulate.Own, Bounds: c.bounds}).Steps {
-				got = append(got, fmt.Sprintf("%s %s", s.Action, s.Object.Name))
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("steps (-want +got):\n%s", diff)
 			}
 		})
 	}

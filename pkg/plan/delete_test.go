@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	. "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
@@ -366,23 +365,6 @@ func TestDataOfAPlan(t *testing.T) {
 	want := &simulate.Data{Size: "2Gi", Volume: "pv-1", ReclaimPolicy: "Delete", Lost: simulate.DataLost, Snapshots: []string{"stays"}}
 	if diff := cmp.Diff(want, p.Outcomes[i].Data); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestDigestCoversRetainedAndDeletedLater(t *testing.T) {
-	owner, other := Secret("a/owner", WithFinalizers("x/y")), Secret("a/other")
-	p := deleting(New(Listing(owner, other, ConfigMap("a/x", OwnedBy(owner, other)))), inBackground, owner)
-	p.Retained = []plan.Retained{{Object: other.Identity, Reason: reason.NotReached}}
-	before := digestOf(p)
-	p.Retained[0].Reason = reason.LastReferenceLost
-	if digestOf(p) == before {
-		t.Error("another reason to stay, and the same digest")
-	}
-	p = deleting(New(Listing(owner, ConfigMap("a/x", OwnedBy(owner)))), inBackground, owner)
-	before = digestOf(p)
-	p.Outcomes = slices.DeleteFunc(p.Outcomes, func(o plan.Outcome) bool { return o.When == plan.Later })
-	if digestOf(p) == before {
-		t.Error("nothing comes later, and the digest is the same")
 	}
 }
 

@@ -18,22 +18,6 @@ import (
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
-func TestVerdictsIgnoreTheOrderOfObjects(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := st.Draw(t)
-		shuffled := *s
-		shuffled.Objects = rapid.Permutation(s.Objects).Draw(t, "objects")
-		shuffled.Types = rapid.Permutation(s.Types).Draw(t, "types")
-		shuffled.Listed = rapid.Permutation(s.Listed).Draw(t, "listed")
-		want, got := collectortest.Verdicts(s), collectortest.Verdicts(&shuffled)
-		slices.Sort(want)
-		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
-	})
-}
-
 // See docs/gc-semantics.md#conflicting-claims.
 func TestReferencesOfOneDependentNeverAffectAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

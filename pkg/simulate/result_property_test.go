@@ -84,45 +84,6 @@ func TestSimulateAgainDoesNothing(t *testing.T) {
 	})
 }
 
-// Deletions go down a chain of dependents, finalizer removals go up again.
-func TestPassesAreBoundedByTheDepth(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawCoherent(t)
-		c := simulateAll(s)
-		if len(c.Transitions) == 0 {
-			return
-		}
-		passes, depth := c.Transitions[len(c.Transitions)-1].Pass, depthOf(c.Model.Graph())
-		if passes > 2*depth+2 {
-			t.Fatalf("%d passes over a graph of depth %d: %q", passes, depth, describe(c))
-		}
-	})
-}
-
-// depthOf returns the number of objects on the longest path along owners that visits none
-// twice.
-func depthOf(g *graph.Graph) int {
-	on := map[graph.Node]bool{}
-	var from func(graph.Node) int
-	from = func(n graph.Node) int {
-		if g.Object(n) == nil || on[n] {
-			return 0
-		}
-		on[n] = true
-		deepest := 0
-		for _, owner := range g.Owners(n) {
-			deepest = max(deepest, from(owner))
-		}
-		on[n] = false
-		return deepest + 1
-	}
-	depth := 0
-	for n := range g.Listed() {
-		depth = max(depth, from(graph.Node(n)))
-	}
-	return depth
-}
-
 // A scan sorts what it read, so the order of arrival must not matter.
 func TestSimulateIgnoresTheOrderOfObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
