@@ -8,17 +8,13 @@
 // TestDifferentialCollect builds each random graph on a second control plane as well and runs the
 // real collector there: collect must reach the same final state, and audit must have predicted it.
 //
-// TestUnderFaults runs the commands that change something behind a proxy (test/proxy) that
-// injects faults into requests and responses.
-//
 // The tests use the program through its command line, its output and its exit codes. Three kinds
 // of tests also import packages of this module outside of test: those of writes to a server
 // (write_test.go), those of the preview of a deletion (delete_preview_test.go), and those that
 // read a backup (pkg/backup).
 //
 // KUBECTL_GC_SEED repeats a random graph: a test that fails prints its seed. SEEDS sets the
-// number of new graphs for the differential tests and of runs under faults; without it they use
-// fixed seeds. With both, they use that many seeds from the given one on.
+// number of new graphs for the differential tests; without it they use fixed seeds. With both, they use that many seeds from the given one on.
 //
 // KUBERNETES is the minor version of the control planes, the newest by default. `make
 // differential` runs the tests that compare the program with the real collector.

@@ -2,17 +2,26 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
+	"encoding/pem"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 
-	"github.com/kubectl-gc/kubectl-gc/test/proxy"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // recordingProxy forwards requests to the API server as admin, records them, and can respond to
@@ -31,39 +40,87 @@ type fault struct {
 	answer  http.HandlerFunc
 }
 
-// Responses of the proxy itself.
-var respondStatus, respondUnknownPath, stall, truncateBody = proxy.RespondStatus, proxy.RespondUnknownPath, proxy.Stall, proxy.TruncateBody
-
-// throughProxy starts a proxy. The first fault that matches a request responds to it; through
-// forwards the request to the server.
+// throughProxy starts a proxy that forwards requests to the control plane as admin. The first fault that matches a request
+// responds to it; through forwards the request to the server. The kubeconfig of the tool has only the proxy and no credentials.
 func (s *scene) throughProxy(faults func(through http.Handler) []fault) *recordingProxy {
 	s.Helper()
-	f := &recordingProxy{}
-	f.tool = s.toolThroughProxy("", func(through http.Handler) http.Handler {
-		if faults == nil {
-			return f.recording(through)
+	f := &recordingProxy{tool: s.tool()}
+	server, err := url.Parse(s.config.Host)
+	s.must(err)
+	transport, err := rest.TransportFor(s.config)
+	s.must(err)
+	through := &httputil.ReverseProxy{
+		Transport: transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(server)
+			r.Out.Header.Del("Authorization")
+		},
+		// Do not log injected errors.
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	var rules []fault
+	if faults != nil {
+		rules = faults(through)
+	}
+	front := httptest.NewUnstartedServer(f.recording(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, rule := range rules {
+			if rule.matches(r) {
+				rule.answer(w, r)
+				return
+			}
 		}
-		var rules []proxy.Rule
-		for _, fault := range faults(through) {
-			rules = append(rules, proxy.Rule{Matches: fault.matches, Answer: fault.answer})
-		}
-		return f.recording(proxy.FirstMatch(rules, through))
+		through.ServeHTTP(w, r)
+	})))
+	front.EnableHTTP2 = true
+	front.StartTLS()
+	s.Cleanup(func() {
+		front.CloseClientConnections()
+		front.Close()
 	})
+
+	config := clientcmdapi.NewConfig()
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})
+	config.Clusters["front"] = &clientcmdapi.Cluster{Server: front.URL, CertificateAuthorityData: authority}
+	config.Contexts["front"] = &clientcmdapi.Context{Cluster: "front"}
+	config.CurrentContext = "front"
+	path := filepath.Join(s.TempDir(), "kubeconfig")
+	s.must(clientcmd.WriteToFile(*config, path))
+	f.env = append(f.env, "KUBECONFIG="+path)
 	return f
 }
 
-// toolThroughProxy returns a tool that uses a proxy. Its kubeconfig names only the proxy and
-// holds no credentials: the token, which may be empty, is invalid.
-func (s *scene) toolThroughProxy(token string, behave func(through http.Handler) http.Handler) tool {
-	s.Helper()
-	p, err := proxy.Start(s.controlPlane.Kubeconfig, behave)
-	s.must(err)
-	s.Cleanup(p.Close)
-	path := filepath.Join(s.TempDir(), "kubeconfig")
-	s.must(p.WriteKubeconfig(path, token))
-	t := s.tool()
-	t.env = append(t.env, "KUBECONFIG="+path)
-	return t
+// respondStatus returns a handler that responds with a Status, as an API server does.
+func respondStatus(code int, reason metav1.StatusReason, message string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(metav1.Status{ // fails if the client has disconnected
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+			Status:   metav1.StatusFailure, Message: message, Reason: reason, Code: int32(code),
+		})
+	}
+}
+
+// respondUnknownPath responds like a server that does not know the path.
+func respondUnknownPath(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "404 page not found", http.StatusNotFound)
+}
+
+// stall sends no response until the client gives up.
+func stall(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// truncateBody sends half of the server's response.
+func truncateBody(through http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		whole := httptest.NewRecorder()
+		through.ServeHTTP(whole, r)
+		maps.Copy(w.Header(), whole.Header())
+		w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
+		w.WriteHeader(whole.Code)
+		_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2]) // fails if the client has disconnected
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // recording returns a handler that records each request.

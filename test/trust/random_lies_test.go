@@ -26,18 +26,41 @@ import (
 // that discovery lacks from the first request on, though an APIService announces its group.
 func TestRandomLies(t *testing.T) {
 	t.Parallel()
-	first, seeds := 1, 20
+	forSeeds(t, 20, func(t *testing.T, seed uint64) {
+		r := newRandomRun(t, seed)
+		var lies []string
+		for range 1 + r.random.IntN(3) {
+			lies = append(lies, tellRandomLie(r.server, r.random, r.truth))
+		}
+		r.run(0, 1, 2, 3, 4)
+		t.Logf("%s: lies: %s", r.command, strings.Join(lies, "; "))
+	})
+}
+
+// forSeeds runs a test with a number of seeds, or those that the environment asks for.
+func forSeeds(t *testing.T, usual int, test func(t *testing.T, seed uint64)) {
+	first, seeds := 1, usual
 	_, _ = fmt.Sscan(os.Getenv("SEED"), &first) // keeps the default if it is not set
 	_, _ = fmt.Sscan(os.Getenv("SEEDS"), &seeds)
 	for seed := first; seed < first+seeds; seed++ {
 		t.Run(fmt.Sprintf("SEED=%d", seed), func(t *testing.T) {
 			t.Parallel()
-			runUnderRandomLies(t, rand.New(rand.NewPCG(uint64(seed), 0)))
+			test(t, uint64(seed))
 		})
 	}
 }
 
-func runUnderRandomLies(t *testing.T, random *rand.Rand) {
+// randomRun is a command to run on a random scene.
+type randomRun struct {
+	*user
+	random  *rand.Rand
+	server  *Server
+	truth   *truth
+	command []string
+}
+
+func newRandomRun(t *testing.T, seed uint64) *randomRun {
+	random := rand.New(rand.NewPCG(seed, 0))
 	s, truth := NewServer(t), &truth{}
 	web := addRandomScene(s, random)
 	u := newUser(t, s)
@@ -53,30 +76,32 @@ func runUnderRandomLies(t *testing.T, random *rand.Rand) {
 		truth.requested = web.UID
 	}
 	truth.before = s.Objects()
-	var lies []string
-	for range 1 + random.IntN(3) {
-		lies = append(lies, tellRandomLie(s, random, truth))
-	}
-	run := u.runs(command...).exits(0, 1, 2, 3, 4)
-	s.StopLying()
-	t.Logf("%s: exit %d; lies: %s", command, run.code, strings.Join(lies, "; "))
+	return &randomRun{u, random, s, truth, command}
+}
 
-	backup, after := u.backedUp(), s.Objects()
+// run runs the command, which must exit with one of these codes, and judges what it did. The server is honest afterwards.
+func (r *randomRun) run(codes ...int) {
+	r.Helper()
+	s, truth, command := r.server, r.truth, r.command
+	run := r.runs(command...).exits(codes...)
+	s.StopLying()
+	r.Logf("%s: exit %d", command, run.code)
+	backup, after := r.backedUp(), s.Objects()
 	for _, was := range truth.before {
 		if now := s.Now(&was); was.DeletionTimestamp != nil || now != nil && now.DeletionTimestamp == nil {
 			continue
 		}
 		if !truth.mayGo(&was) || command[0] == "repair" || command[0] == "restore" {
-			t.Errorf("%s was deleted", was.Path())
+			r.Errorf("%s was deleted", was.Path())
 		}
 		if !strings.Contains(backup, string(was.UID)) {
-			t.Errorf("%s was deleted, and is in no backup", was.Path())
+			r.Errorf("%s was deleted, and is in no backup", was.Path())
 		}
 	}
 	for _, o := range after {
 		for _, owner := range truth.ownersOf(&o) {
 			if slices.Contains(owner.Finalizers, orphan) && s.Now(owner) == nil {
-				t.Errorf("%s refers to %s, whose finalizer was removed", o.Path(), owner.Path())
+				r.Errorf("%s refers to %s, whose finalizer was removed", o.Path(), owner.Path())
 			}
 		}
 	}
@@ -88,7 +113,7 @@ func runUnderRandomLies(t *testing.T, random *rand.Rand) {
 			return o.Type.Kind == step.Object.Kind && o.Namespace == step.Object.Namespace && o.Name == step.Object.Name
 		})
 		if step.Action == "delete" && is || step.Action == "create" && !is {
-			t.Errorf("it exits with 0, and did not do this: %+v", step)
+			r.Errorf("it exits with 0, and did not do this: %+v", step)
 		}
 	}
 }
