@@ -203,16 +203,6 @@ func (r report) briefIn(namespace string) []string {
 	return out
 }
 
-// findingLines returns all findings, sorted, one line each.
-func findingLines(findings []finding) []string {
-	out := make([]string, len(findings))
-	for i, f := range findings {
-		out[i] = f.String()
-	}
-	slices.Sort(out)
-	return out
-}
-
 // audit runs an audit that must succeed, and decodes its report. The exit code must match the
 // findings.
 func (t tool) audit(args ...string) report {

@@ -17,31 +17,8 @@ type blueprint struct {
 	parts            []part
 	noDependents     map[int]bool // parts that must not get random dependents
 	nonexistentCount int          // how many nonexistent names and UIDs are in use
-	percentValid     int          // how many of a hundred references are valid; with 100, those of cycles are valid as well
-	namespaces       []string     // where the graph is built; nil: in new namespaces
-	labelled         bool         // every object gets a label
-	reordersCopies   bool         // in every copy the names have another order
-	unusual          bool         // see graphShape
+	percentValid     int          // how many of a hundred references are valid
 }
-
-// graphShape is what a blueprint has before dependents are added.
-type graphShape struct {
-	roots            int // in each namespace
-	clusterRoots     int
-	cycle            int // the largest cycle that is not deleted
-	terminatingCycle int // the largest cycle with a terminating member; 0: none
-	changes          int // how many parts are deleted, and how many are replaced
-	// unusual adds references that no controller writes, and some whose result is nondeterministic in the
-	// real collector.
-	unusual bool
-}
-
-var (
-	large = graphShape{roots: 7, clusterRoots: 6, cycle: 4, terminatingCycle: 3, changes: 6}
-	small = graphShape{roots: 3, clusterRoots: 3, cycle: 2, terminatingCycle: 2, changes: 3}
-	// calm is like small, without terminating cycles.
-	calm = graphShape{roots: 3, clusterRoots: 3, cycle: 4}
-)
 
 // part is one object.
 type part struct {
@@ -66,6 +43,15 @@ var (
 // hold is a finalizer that is never removed.
 const hold = "e2e.kubectl-gc.dev/hold"
 
+// What a graph has before dependents are added.
+const (
+	roots            = 7 // in each namespace
+	clusterRoots     = 6
+	largestCycle     = 4 // that is not deleted
+	terminatingCycle = 3 // the largest cycle with a terminating member
+	changes          = 6 // how many parts are deleted, and how many are replaced
+)
+
 // clusterScoped is the namespace of cluster-scoped parts.
 const clusterScoped = -1
 
@@ -77,7 +63,6 @@ const namespacesPerGraph = 3
 type partRef struct {
 	apiVersion, kind string
 	name, uid        int
-	spelling         string // the name with something around NAME, as no object can be called; empty: the name alone
 	blocks, controls bool
 }
 
@@ -107,46 +92,34 @@ func (f change) policy() metav1.DeletionPropagation {
 
 // draw returns the blueprint of a seed with about n parts, about half of them garbage.
 func draw(seed uint64, n int) *blueprint {
-	return drawGarbage(seed, n, large)
-}
-
-func drawGarbage(seed uint64, n int, m graphShape) *blueprint {
-	b := newBlueprint(seed, n, 55, m)
-	b.changeParts(m.changes)
+	b := newBlueprint(seed, n, 55)
+	b.changeParts()
 	return b
-}
-
-// drawUnusual returns a blueprint with all kinds of references, to compare what is read rather than
-// what the real collector does.
-func drawUnusual(seed uint64, n int) *blueprint {
-	m := large
-	m.unusual = true
-	return drawGarbage(seed, n, m)
 }
 
 // drawSound returns a blueprint with little garbage, in which only members of cycles are
 // terminating.
 func drawSound(seed uint64, n int) *blueprint {
-	b := newBlueprint(seed, n, 92, large)
+	b := newBlueprint(seed, n, 92)
 	b.makeBlocking()
 	b.dropOtherOwnersOfOrphans()
 	return b
 }
 
-func newBlueprint(seed uint64, n, sound int, m graphShape) *blueprint {
-	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), noDependents: map[int]bool{}, percentValid: sound, unusual: m.unusual}
+func newBlueprint(seed uint64, n, percentValid int) *blueprint {
+	b := &blueprint{seed: seed, dice: rand.New(rand.NewPCG(seed, seed)), noDependents: map[int]bool{}, percentValid: percentValid}
 	for space := range namespacesPerGraph {
-		for range m.roots {
+		for range roots {
 			b.add(space)
 		}
 		e := b.addAs(event, space)
 		b.parts[e].apiVersion = "events.k8s.io/v1" // an Event of the core group cannot own anything
 		b.add(space, b.refTo(e))
 	}
-	for range m.clusterRoots {
+	for range clusterRoots {
 		b.add(clusterScoped)
 	}
-	b.cycles(m)
+	b.cycles()
 	for len(b.parts) < n {
 		b.dependent()
 	}
@@ -204,14 +177,11 @@ func (b *blueprint) refTo(i int) partRef {
 }
 
 // cycles adds parts that own each other, or themselves.
-func (b *blueprint) cycles(m graphShape) {
-	for size := 1; size <= m.cycle; size++ {
+func (b *blueprint) cycles() {
+	for size := 1; size <= largestCycle; size++ {
 		b.cycle(b.randomNamespace(), size)
 	}
 	b.cycle(clusterScoped, 2)
-	if b.percentValid == 100 {
-		return
-	}
 	// A cycle with an invalid reference in it, and a cycle with a member held by another
 	// finalizer.
 	open := b.cycle(b.randomNamespace(), 3)
@@ -222,7 +192,7 @@ func (b *blueprint) cycles(m graphShape) {
 	// wait for their dependents is nondeterministic. Their dependents must not be held, so that
 	// both orders lead to the same final state.
 	for _, f := range []change{inBackground, inForeground, isOrphaning} {
-		for size := 1; size <= m.terminatingCycle; size++ {
+		for size := 1; size <= terminatingCycle; size++ {
 			members := b.isolatedCycle(size)
 			i := members[b.dice.IntN(size)]
 			b.parts[i].change = f
@@ -233,7 +203,7 @@ func (b *blueprint) cycles(m graphShape) {
 	}
 	// In these cycles all members are terminating. If their references block, they wait for each
 	// other for ever.
-	for size := 1; size <= m.terminatingCycle; size++ {
+	for size := 1; size <= terminatingCycle; size++ {
 		for _, i := range b.isolatedCycle(size) {
 			b.parts[i].change = inForeground
 		}
@@ -269,10 +239,6 @@ func (b *blueprint) dependent() {
 	space := b.randomNamespace()
 	var claims []partRef
 	for range 1 + b.dice.IntN(3) {
-		if b.unusual && b.chance(20) {
-			claims = append(claims, b.unusualRefs(space)...)
-			continue
-		}
 		c := b.randomRef(space)
 		// If two references have one UID and only one of them is valid, the program keeps the
 		// valid one, unlike the real collector. So do not create such pairs.
@@ -417,37 +383,8 @@ func (b *blueprint) lowerCase(space int) partRef {
 	return c
 }
 
-// unusualRefs returns one reference, or two with one UID.
-func (b *blueprint) unusualRefs(space int) []partRef {
-	c := b.validRef(space)
-	one := c
-	switch b.dice.IntN(8) {
-	case 0:
-		c.kind += "List"
-	case 1:
-		c.apiVersion, c.kind = "v1", "List"
-	case 2:
-		c.spelling = []string{"../NAME", "NAME/status", "..", "%2e%2e%2fNAME"}[b.dice.IntN(4)]
-	case 3: // the name of an object in its own namespace
-		c.uid = b.otherNamespace(space).uid
-	case 4:
-		one.blocks = !c.blocks
-		return []partRef{one, c}
-	case 5:
-		one.name = b.nonexistent()
-		return []partRef{one, c}
-	case 6:
-		c.name = b.nonexistent()
-		return []partRef{one, c}
-	case 7:
-		c.apiVersion, c.kind = "v1", "Service"
-		return []partRef{one, c}
-	}
-	return []partRef{c}
-}
-
 // changeParts deletes, replaces or begins to delete some of the parts.
-func (b *blueprint) changeParts(n int) {
+func (b *blueprint) changeParts() {
 	var free []int
 	for i, p := range b.parts {
 		if p.change == lives && len(p.finalizers) == 0 && p.kind != "Event" && !b.noDependents[i] {
@@ -461,15 +398,15 @@ func (b *blueprint) changeParts(n int) {
 		b.parts[i].change, b.parts[i].finalizers = f, finalizers
 		return i
 	}
-	for range n {
+	for range changes {
 		next(wasDeleted)
 		next(wasReplaced)
 	}
-	for range n - 1 {
+	for range changes - 1 {
 		next(inForeground)
 		next(isOrphaning)
 	}
-	for range n / 3 {
+	for range changes / 3 {
 		next(inForeground, hold)
 		next(isOrphaning, hold)
 		next(inBackground, hold)
@@ -550,14 +487,6 @@ func (b *blueprint) solid(n int, c partRef) bool {
 	group := func(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
 	return owner.change != wasDeleted && owner.change != wasReplaced && (owner.namespace == clusterScoped || owner.namespace == b.parts[n].namespace) &&
 		owner.kind == c.kind && group(owner.apiVersion) == group(c.apiVersion)
-}
-
-// reorderCopies gives the names in every copy another order. Before 1.35 the real collector receives
-// the objects of a type in the order of their names, and in its nondeterministic cases the order
-// decides. Since then it receives them in a random order.
-func (b *blueprint) reorderCopies() *blueprint {
-	b.reordersCopies = true
-	return b
 }
 
 // keepSingleOwner removes all other references from dependents of the owners for which such

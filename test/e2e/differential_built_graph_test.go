@@ -40,8 +40,7 @@ func (b *blueprint) build(s *scene, copies ...int) []*builtGraph {
 			blueprint: b, scene: s, copy: copy, objects: make([]object, len(b.parts)), successors: make([]object, len(b.parts)),
 			roles: map[string]string{}, members: map[types.UID]string{},
 		}
-		out[i].namespaces = b.namespaces
-		for space := len(b.namespaces); space < namespacesPerGraph; space++ {
+		for space := range namespacesPerGraph {
 			out[i].namespaces = append(out[i].namespaces, s.namespace(fmt.Sprintf("%s-%c", out[i].prefix(), 'a'+space)))
 		}
 		group.Go(out[i].createAll)
@@ -62,16 +61,15 @@ func (b *blueprint) build(s *scene, copies ...int) []*builtGraph {
 
 func (g *builtGraph) prefix() string { return fmt.Sprintf("d%d-%d", g.seed%1_000_000, g.copy) }
 
-// name returns the name of a part, or a name that does not exist.
+// name returns the name of a part, or a name that does not exist. The names in every copy have another order: before
+// 1.35 the real collector receives the objects of a type in the order of their names, and in its nondeterministic cases
+// the order decides. Since then it receives them in a random order.
 func (g *builtGraph) name(n int) string {
 	if n < 0 {
 		return fmt.Sprintf("%s-none-%d", g.prefix(), -n)
 	}
-	if g.reordersCopies {
-		place := rand.New(rand.NewPCG(uint64(g.copy), uint64(n))).IntN(1000)
-		return fmt.Sprintf("%s-%03d-%d", g.prefix(), place, n)
-	}
-	return fmt.Sprintf("%s-%d", g.prefix(), n)
+	place := rand.New(rand.NewPCG(uint64(g.copy), uint64(n))).IntN(1000)
+	return fmt.Sprintf("%s-%03d-%d", g.prefix(), place, n)
 }
 
 func (g *builtGraph) uid(n int) types.UID {
@@ -83,9 +81,6 @@ func (g *builtGraph) uid(n int) types.UID {
 
 func (g *builtGraph) reference(c partRef) metav1.OwnerReference {
 	r := reference(c.apiVersion, c.kind, g.name(c.name), g.uid(c.uid))
-	if c.spelling != "" {
-		r.Name = strings.ReplaceAll(c.spelling, "NAME", r.Name)
-	}
 	if c.blocks {
 		blocking(&r)
 	}
@@ -140,9 +135,6 @@ func (g *builtGraph) createObject(i int, more ...func(object)) (object, error) {
 	namespace := ""
 	if p.namespace != clusterScoped {
 		namespace = g.namespaces[p.namespace]
-	}
-	if g.labelled {
-		more = append(more, labelled("graph", g.prefix()))
 	}
 	o := p.make(namespace, g.name(i), more...)
 	client, err := g.resource(o)

@@ -6,7 +6,7 @@
 // and some with other settings (main_test.go).
 // TestEveryCommand takes every command once through its main path, in seconds.
 // TestDifferentialCollect builds each random graph on a second control plane as well and runs the
-// real collector there: collect must reach the same final state, and audit must have predicted it.
+// real collector there: collect must reach the same final state.
 //
 // The tests use the program through its command line, its output and its exit codes. Three kinds
 // of tests also import packages of this module outside of test: those of writes to a server

@@ -14,8 +14,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/kubectl-gc/kubectl-gc/test/testcluster"
 )
 
 // allBackupManifests returns the manifests of all backups below a folder, by UID.
@@ -345,33 +343,4 @@ func TestRepairBesideTheRealCollector(t *testing.T) {
 	}
 	s.requireBackedUp(backups, subjects...)
 	t.Logf("of %d objects the collector was faster with %d", len(subjects), lost)
-}
-
-func TestCollectBesideTheRealCollector(t *testing.T) {
-	t.Parallel()
-	for _, seed := range graphs(t, 4028305970)[:1] {
-		t.Run(fmt.Sprintf("%s=%d", seedVariable, seed), func(t *testing.T) {
-			theirs := &trial{scene: withRealCollector.newScene(t), blueprint: draw(seed, 220).avoidConcurrentResults().reorderCopies()}
-			g := theirs.build(theirs.scene, 0)[0]
-			before := g.state()
-			r := theirs.gcWithRealCollector("collect", "--yes", "-o", "json", "--backup-dir", t.TempDir())
-			after := theirs.awaitIdle(g)[0]
-			theirs.switchCollector(testcluster.Absent)
-
-			got := decode[collected](t, r)
-			checkCollected(t, got)
-			if r.Code != 0 && (r.Code != 1 || got.Summary.Failed > 0) {
-				t.Errorf("it exits with %d: %s", r.Code, r.Stderr)
-			}
-			for _, s := range got.Steps {
-				if s.Status == "failed" {
-					t.Errorf("%s of %s: %s", s.Action, s.Object.identity, s.Message)
-				}
-			}
-			theirs.run(before, after)
-			for _, role := range theirs.mismatches(after) {
-				t.Error(theirs.history(role, g, before, after))
-			}
-		})
-	}
 }
