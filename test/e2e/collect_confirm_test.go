@@ -8,54 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestCollectWithoutTerminalNeedsConfirmation(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("confirm")
-	objects := s.createGarbage(ns, 3)
-	digest := s.tool().plan("-n", ns).Digest
-	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "digest "+digest).
-		warns(t, "Run exactly this plan: kubectl gc collect -n "+ns+" --confirm "+digest)
-	for name, c := range map[string]struct {
-		stdin string
-		args  []string
-		words []string
-	}{
-		"without confirmation":                      {"", nil, []string{"error: cannot ask for confirmation: standard input is not a terminal", "hint: use --yes, or --confirm " + digest}},
-		"the number is read from a pipe":            {"3\n", nil, []string{"standard input is not a terminal", digest}},
-		"--confirm with another digest, and --yes":  {"", []string{"--confirm", "0123456789abcdef", "--yes"}, []string{"the plan differs from the confirmed one: its digest is " + digest + ", not 0123456789abcdef"}},
-		"--confirm, but --max-deletes is too small": {"", []string{"--confirm", digest, "--max-deletes", "2"}, []string{"error: the plan deletes 3 objects, more than --max-deletes allows (2)", "hint: to allow it, use --max-deletes 3"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := s.forSubtest(t)
-			tool := s.tool()
-			tool.stdin = c.stdin
-			tool.gc(append([]string{"collect", "-n", ns}, c.args...)...).exits(t, 4).shows(t, "delete 3 in namespace "+ns+" on ", "Complete scan.").warns(t, c.words...)
-			s.requireUnchanged(objects...)
-		})
-	}
-	if r := s.gc("collect", "-n", ns, "-o", "json").exits(t, 4); r.Stdout != "" {
-		t.Errorf("standard output is not empty: %s", r.Stdout)
-	}
-	s.gc("collect", "-n", ns, "-y", "--max-deletes=3").exits(t, 0).shows(t, "deleted 3")
-	s.requireGone(objects...)
-}
-
-// A digest covers what the preview showed, and no more. That it covers everything shown is tested in pkg/plan.
-func TestCollectConfirmDigestCoversWhatWasShown(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("shown")
-	objects := s.createGarbage(ns, 2)
-	first := s.tool().plan("-n", ns).Digest
-	below := s.create(secret(ns, "below", ownedBy(referenceTo(objects[0]))))
-	s.gc("collect", "-n", ns, "--confirm", first).exits(t, 4).warns(t, "not "+first)
-	s.requireUnchanged(append(objects, below)...)
-	second := s.tool().plan("-n", ns).Digest
-	s.patch(objects[0], `{"metadata":{"labels":{"a":"b"}}}`)
-	s.create(configMap(ns, "unrelated"))
-	s.gc("collect", "-n", ns, "--confirm", second).exits(t, 0)
-	s.requireGone(append(objects, below)...)
-}
-
 func TestCollectListsRiskyDeletionsOneByOne(t *testing.T) {
 	s := newScene(t)
 	const group = "alarm.example.com"
@@ -142,53 +94,4 @@ func TestCollectAtTerminalRequiresTypedNumber(t *testing.T) {
 			s.requireGone(doomed...)
 		})
 	}
-}
-
-func TestCollectAtTerminalAsksForYesIfNothingIsDeleted(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("typed")
-	owner := s.create(configMap(ns, "owner"))
-	shared := s.create(secret(ns, "shared", ownedBy(referenceTo(owner), missingOwner())))
-	for _, c := range []struct {
-		keys string
-		code int
-	}{{"1\n", 4}, {"y\n", 4}, {"yes\n", 0}} {
-		s.requireUnchanged(shared)
-		tty := s.tool().atTerminal("collect", "-n", ns)
-		tty.awaitText("Nothing will be deleted. Type yes to confirm: ")
-		tty.press(c.keys)
-		tty.wait().exits(t, c.code)
-	}
-	s.requireReferences(shared, referenceTo(owner))
-}
-
-func TestCollectAtTerminalDoesNotAskNeedlessly(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("unasked")
-	s.tool().atTerminal("collect", "-n", ns).wait().exits(t, 0).shows(t, "Nothing to do in namespace "+ns+" on ", "Complete scan.")
-	s.createGarbage(ns, 2)
-	r := s.tool().atTerminal("collect", "-n", ns, "--dry-run").wait().exits(t, 0).shows(t, "Nothing was changed")
-	r.lacks(t, "Type")
-	s.tool().atTerminal("collect", "-n", ns, "--yes").wait().exits(t, 0).shows(t, "deleted 2", "collect ░").lacks(t, "Type")
-}
-
-// What changed while a person was reading makes another plan, unless the plan stays the same: then an object is
-// deleted in its current state.
-func TestCollectAtTerminalRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("reading")
-	doomed := s.createGarbage(ns, 2)
-	answer := func(meanwhile func()) result {
-		tty := s.tool().atTerminal("collect", "-n", ns)
-		tty.awaitText("Type 2 to confirm: ")
-		meanwhile()
-		tty.press("2\n")
-		return tty.wait()
-	}
-	answer(func() { doomed[0] = s.setOwners(doomed[0]) }).exits(t, 4).
-		shows(t, "error: the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc collect ")
-	s.requireUnchanged(doomed...)
-	doomed[0] = s.setOwners(doomed[0], missingOwner())
-	answer(func() { s.patch(doomed[0], `{"metadata":{"labels":{"a":"b"}}}`) }).exits(t, 0).shows(t, "deleted 2 in ")
-	s.requireGone(doomed...)
 }

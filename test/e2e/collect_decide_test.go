@@ -1,12 +1,10 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -138,122 +136,8 @@ func (s *scene) requireGone(objects ...object) {
 	}
 }
 
-// Errors such as forbidden, or a 404 without a name, do not prove that an owner is absent. test/trust has many more.
-func TestCollectTreatsUnreadableOwnerAsUnknown(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("unknown")
-	only := s.create(configMap(ns, "only", ownedBy(missingOwner())))
-	shared := s.create(configMap(ns, "shared", ownedBy(referenceTo(only), missingOwner())))
-	for name, c := range map[string]fault{
-		"the list of the owner's type is forbidden":               {reading(either(listOf("secrets"), getOf("secrets"))), respondStatus(403, "Forbidden", "no")},
-		"the list fails, but the GET of the owner answers 404":    {reading(listOf("secrets")), respondStatus(500, "InternalError", "etcd is on fire")},
-		"the GET of the owner answers a 404 without a name":       {reading(getOf("secrets")), respondUnknownPath},
-		"the GET of the owner answers a 404 of a starting server": {reading(getOf("secrets")), respondStatus(404, "NotFound", "the server could not find the requested resource")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := s.forSubtest(t)
-			f := s.throughProxy(func(http.Handler) []fault { return []fault{c} }).allowWrites()
-			if got := f.tool.collect("-n", ns); got.Complete || len(got.Steps) > 0 {
-				t.Errorf("it claims to know: %+v", got)
-			}
-			if writes := f.recordedWrites(); len(writes) > 0 {
-				t.Errorf("it sends a write: %+v", writes[0])
-			}
-			s.requireUnchanged(only, shared)
-		})
-	}
-}
-
 func either(one, other func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool { return one(r) || other(r) }
-}
-
-// The API server accepts the removal of a finalizer whatever depends on the object, so the
-// program has to be sure that it knows all dependents.
-func TestCollectKeepsFinalizerIfDependentsAreUnknown(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("unseen")
-	owner := s.create(configMap(ns, "owner"))
-	s.remove(owner, metav1.DeletePropagationForeground)
-	orphaning := s.create(configMap(ns, "orphaning"))
-	s.remove(orphaning, metav1.DeletePropagationOrphan)
-	failing := func(about func(*http.Request) bool) *recordingProxy {
-		return s.throughProxy(func(http.Handler) []fault {
-			return []fault{{reading(about), respondStatus(500, "InternalError", "etcd is on fire")}}
-		}).allowWrites()
-	}
-	f := failing(listOf("secrets"))
-	if got := f.tool.collect("-n", ns); len(got.Steps) > 0 || got.Summary.Blocked != 2 {
-		t.Errorf("%+v", got)
-	}
-	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "blocked", "ConfigMap/owner", "ConfigMap/orphaning")
-
-	// The same, if only the last list before the removal fails.
-	f = failing(exceptFirst(func(r *http.Request) bool { return r.URL.Path == "/apis/coordination.k8s.io/v1/leases" }))
-	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "skipped", "this tool could not list all of its dependents again")
-	if s.gone(owner) || s.gone(orphaning) {
-		t.Error("a finalizer is removed")
-	}
-	if got := s.tool().collect("-n", ns); got.Summary.Done != 2 || got.Summary.Blocked > 0 {
-		t.Errorf("after a complete scan: %+v", got)
-	}
-	s.requireGone(owner, orphaning)
-}
-
-// A Namespace or CustomResourceDefinition whose contents cannot be listed is not deleted, and the
-// output names the type that could not be listed.
-func TestCollectKeepsNamespaceAndCRDWithUnlistableContents(t *testing.T) {
-	s := newScene(t)
-	const group = "contents.example.com"
-	gone := ownedBy(reference("v1", "Namespace", "gone", "gone"))
-	crd := definition(group, "Crate", "Namespaced", version("v1", true))
-	gone(crd)
-	s.define(crd)
-	crd = s.live(crd)
-	ns := s.namespace("contents")
-	crate := s.create(newObject(group+"/v1", "Crate", ns, "one"))
-	space := s.create(newObject("v1", "Namespace", "", ns+"-doomed", gone))
-	inside := []object{s.create(secret(ns+"-doomed", "a")), s.create(secret(ns+"-doomed", "b")), s.create(secret(ns+"-doomed", "c"))}
-
-	f := s.throughProxy(func(http.Handler) []fault {
-		return []fault{
-			{reading(listOf("secrets")), respondStatus(403, "Forbidden", "no")},
-			{reading(listOf("crates")), respondStatus(500, "InternalError", "conversion webhook for contents.example.com/v1, Kind=Crate failed: no route to host")},
-		}
-	}).allowWrites()
-	f.gc("collect", "--yes", "--rule", "missing-owner", "--no-backup").exits(t, 1).shows(t,
-		"Namespace/"+space.GetName(), "this tool could not list its contents: ", "secrets (forbidden)",
-		"CustomResourceDefinition/"+crd.GetName(), "crates."+group+" (conversion-webhook)")
-	for _, more := range []string{"--client-side", "--no-backup"} {
-		f.gc("delete", "namespace/"+space.GetName(), "--yes", more).exits(t, 1).shows(t, "this tool could not list its contents: ", "secrets (forbidden)")
-		f.gc("delete", "crd/"+crd.GetName(), "--yes", more).exits(t, 1).shows(t, "this tool could not list its contents: crates."+group+" (conversion-webhook)")
-	}
-	s.requireUnchanged(append(inside, crate, space, crd)...)
-}
-
-// An object that is created in a Namespace after the preview keeps the Namespace from being
-// deleted.
-func TestCollectKeepsNamespaceWithObjectCreatedAfterPreview(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("appears")
-	space := s.create(newObject("v1", "Namespace", "", ns+"-doomed", ownedBy(reference("v1", "Namespace", "gone", "gone"))))
-	old := s.create(configMap(space.GetName(), "old"))
-	var late object
-	f := s.throughProxy(func(through http.Handler) []fault {
-		discoveries := 0
-		return []fault{{reading(listOf("apis")), func(w http.ResponseWriter, r *http.Request) {
-			if discoveries++; discoveries == 2 { // before the namespace is listed again
-				late = s.create(secret(space.GetName(), "late"))
-			}
-			through.ServeHTTP(w, r)
-		}}}
-	}).allowWrites()
-	f.gc("delete", "namespace/"+space.GetName(), "--yes").exits(t, 1).shows(t, "refused: it now contains Secret/late, which was not in the plan")
-	s.requireUnchanged(old, late)
-	s.gc("delete", "namespace/"+space.GetName(), "--yes", "--wait=false").exits(t, 0)
-	if s.live(space).GetDeletionTimestamp() == nil {
-		t.Error("it is not being deleted, though the preview showed all that is in it")
-	}
 }
 
 // While an API is unavailable, no finalizer is removed, because objects of that API may depend on
@@ -309,78 +193,4 @@ func TestDeleteOfNamespaceBeginsIfUnavailableAPIIsAccepted(t *testing.T) {
 	unstructured.RemoveNestedField(space.Object, "spec", "finalizers")
 	_, err := s.client(space).Update(t.Context(), space.Unstructured, metav1.UpdateOptions{}, "finalize")
 	s.must(err)
-}
-
-// proxyAfterDelete returns a proxy that applies the fault only from the first DELETE on.
-func (s *scene) proxyAfterDelete(f fault) *recordingProxy {
-	s.Helper()
-	var begun atomic.Bool
-	return s.throughProxy(func(http.Handler) []fault {
-		return []fault{{func(r *http.Request) bool {
-			if r.Method == http.MethodDelete {
-				begun.Store(true)
-			}
-			return begun.Load() && f.matches(r)
-		}, f.answer}}
-	}).allowWrites()
-}
-
-// verified is what the result of any command says about the scan after the run.
-type verified struct {
-	Complete     bool   `json:"complete"`
-	Verification string `json:"verification"`
-	Gaps         []gap  `json:"gaps"`
-}
-
-func verifiedBy(t testing.TB, r result) (out verified) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(r.Stdout), &out); err != nil {
-		t.Fatalf("%v: %s", err, short(r.Stdout))
-	}
-	return out
-}
-
-// Completed steps do not prove that nothing is left. Only a complete scan after the run does. That every command
-// keeps to that is tested in pkg/cli and test/trust.
-func TestRunSucceedsOnlyAfterCompleteScanFindsNothingLeft(t *testing.T) {
-	s := newScene(t)
-	gap := fault{reading(listOf("leases")), respondStatus(500, "InternalError", "etcd is on fire")}
-	root := func(r *http.Request) bool { return r.URL.Path == "/api" || r.URL.Path == "/apis" }
-	failed := fault{reading(root), respondStatus(503, "ServiceUnavailable", "later")}
-	for name, c := range map[string]struct {
-		args         string
-		fault        fault
-		code         int
-		verification string
-		warns        string
-	}{
-		"a scan with a gap":                {"collect", gap, 1, "incomplete", "warning: the scan after the run was incomplete, so more may be left than it could find"},
-		"a scan with a gap, and --strict":  {"collect --strict", gap, 3, "incomplete", "leases.coordination.k8s.io"},
-		"a scan that failed":               {"delete configmap/orphan --client-side", failed, 1, "failed", "warning: the scan after the run failed, so more may be left: "},
-		"a scan that failed, and --strict": {"delete configmap/orphan --client-side --strict", failed, 3, "failed", "warning: the scan after the run failed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := s.forSubtest(t)
-			ns := s.namespace("verified")
-			orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
-			r := s.proxyAfterDelete(c.fault).gc(append(strings.Fields(c.args), "-n", ns, "--yes", "-o", "json")...).exits(t, c.code).warns(t, c.warns)
-			s.requireGone(orphan)
-			got := verifiedBy(t, r)
-			if got.Verification != c.verification || !got.Complete || (c.verification == "incomplete") != (len(got.Gaps) > 0) {
-				t.Errorf("the verification is %s, with the gaps %+v", got.Verification, got.Gaps)
-			}
-		})
-	}
-}
-
-// Objects that become garbage during a run are reported as left.
-func TestGarbageLeftAfterRunFailsIt(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("meanwhile")
-	orphan := s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
-	var more object
-	f := s.proxyCalling(deleting(single("configmaps", "orphan")), func() { more = s.create(configMap(ns, "more", ownedBy(missingOwner()))) })
-	f.gc("collect", "-n", ns, "--yes").exits(t, 1).shows(t, "deleted 1 in ", "a scan afterwards found 1 more to do.")
-	s.requireGone(orphan)
-	s.requireUnchanged(more)
 }

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
@@ -16,10 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // interruptingProxy returns a proxy that holds DELETEs until inFlight of them have arrived, then
@@ -150,48 +147,6 @@ func TestCollectContinuesIfOutputIsClosed(t *testing.T) {
 func onNodeWithoutKubelet(o object) {
 	spec := o.Object["spec"].(map[string]any)
 	spec["nodeName"], spec["terminationGracePeriodSeconds"] = "e2e-no-such-node", int64(3600)
-}
-
-func TestCollectWaitsForPodUntilTimeout(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("stopping")
-	running := s.create(pod(ns, "running", onNodeWithoutKubelet, ownedBy(missingOwner())))
-	below := s.create(configMap(ns, "below", ownedBy(referenceTo(running))))
-	s.gc("collect", "-n", ns, "--dry-run").exits(t, 0).shows(t, "Pod/running", "must stop first (grace period)", "ConfigMap/below", "its owner is gone")
-	r := s.gc("collect", "-n", ns, "--yes", "--timeout=2s").exits(t, 1)
-	r.warns(t, "error: not finished within --timeout 2s: Pod/running still exists: waits for the kubelet to stop it; run the command again to continue")
-	if r.Took < 2*time.Second || r.Took > waitTimeout/2 {
-		t.Errorf("it takes %s", r.Took)
-	}
-	s.requireUnchanged(below)
-	live, err := s.client(running).Get(t.Context(), "running", metav1.GetOptions{})
-	s.must(err)
-	if live.GetDeletionTimestamp() == nil {
-		t.Error("the pod is not being deleted")
-	}
-}
-
-func TestCollectContinuesWhenPodHasStopped(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("stopped")
-	running := s.create(pod(ns, "running", onNodeWithoutKubelet, ownedBy(missingOwner())))
-	below := s.create(configMap(ns, "below", ownedBy(referenceTo(running))))
-	p := s.tool().start("collect", "-n", ns, "--yes", "-o", "jsonl")
-	p.awaitText(`"waiting"`)
-	s.requireUnchanged(below)
-	now := int64(0)
-	s.must(s.client(running).Delete(t.Context(), "running", metav1.DeleteOptions{GracePeriodSeconds: &now}))
-	r := p.wait().exits(t, 0)
-	s.requireGone(running, below)
-	last := strings.Split(strings.TrimSpace(r.Stdout), "\n")
-	var finished struct {
-		Event string
-		collectedSummary
-	}
-	s.must(json.Unmarshal([]byte(last[len(last)-1]), &finished))
-	if finished.Event != "finished" || finished.collectedSummary != (collectedSummary{Deleted: 2, Done: 2}) {
-		t.Errorf("it ends with %s", last[len(last)-1])
-	}
 }
 
 // The user's connection breaks while the output goes to a file, not to the terminal.

@@ -1,11 +1,8 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -117,122 +114,6 @@ func TestCollectWithPermissionsInOneNamespace(t *testing.T) {
 // missingOwner returns a reference to a Secret that never existed.
 func missingOwner() metav1.OwnerReference { return reference("v1", "Secret", "gone", "gone") }
 
-// createEveryAction creates objects for which a plan needs every action with every propagation
-// policy, on built-in and on custom types.
-func (s *scene) createEveryAction(ns string) {
-	s.Helper()
-	s.defineTestKinds()
-	owner := s.create(secret(ns, "owner"))
-	s.create(configMap(ns, "orphan", ownedBy(missingOwner())))
-	s.create(widget(ns, "orphan", ownedBy(missingOwner())))
-	s.create(configMap(ns, "shared", ownedBy(referenceTo(owner), missingOwner())))
-	s.create(widget(ns, "shared", ownedBy(missingOwner(), referenceTo(owner))))
-	// This one waits for a dependent that has a dependent itself, so it is deleted in the
-	// foreground.
-	waiting := s.create(widget(ns, "waiting"))
-	child := s.create(configMap(ns, "child", ownedBy(referenceTo(waiting, blocking))))
-	s.create(secret(ns, "grandchild", ownedBy(referenceTo(child, blocking))))
-	s.remove(waiting, metav1.DeletePropagationForeground)
-	// Its finalizer asks the collector to orphan its dependents.
-	leaving := s.create(configMap(ns, "leaving", ownedBy(missingOwner()), heldBy("orphan")))
-	s.create(secret(ns, "left", ownedBy(referenceTo(leaving))))
-	// One of the two objects of this cycle is deleted in the foreground.
-	one, two := s.create(widget(ns, "one")), s.create(widget(ns, "two"))
-	s.setOwners(one, referenceTo(two, blocking))
-	s.setOwners(two, referenceTo(one, blocking))
-	s.remove(one, metav1.DeletePropagationForeground)
-}
-
-func TestCollectSendsPreconditionsWithEveryWrite(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("bound-writes")
-	s.createEveryAction(ns)
-	planned := s.tool().plan("-n", ns)
-	uids := map[string]bool{}
-	for _, step := range planned.Steps {
-		uids[step.Object.Name+" "+step.Object.UID] = true
-	}
-	f := s.throughProxy(nil).allowWrites()
-	got := f.tool.collect("-n", ns)
-	if got.Summary.Done != len(planned.Steps) || got.Summary.Left+got.Summary.Blocked > 0 {
-		t.Errorf("of %d steps: %+v", len(planned.Steps), got.Summary)
-	}
-	writes := slices.DeleteFunc(f.recordedWrites(), func(w recordedWrite) bool { return w.Query.Has("dryRun") }) // whether admission accepts a removal
-	if len(writes) != len(planned.Steps) {
-		t.Errorf("%d writes for %d steps", len(writes), len(planned.Steps))
-	}
-	met := map[string]bool{}
-	for _, w := range writes {
-		uid, act := "", w.Method
-		switch w.Method {
-		case http.MethodDelete:
-			uid, act = boundDelete(t, w)
-		case http.MethodPatch:
-			uid = boundPatch(t, w)
-		default:
-			t.Errorf("it sends %s %s", w.Method, w.Path)
-		}
-		met[act] = true
-		if !uids[w.name()+" "+uid] {
-			t.Errorf("%s %s is bound to the UID %q, which is not that of a planned object", w.Method, w.Path, uid)
-		}
-	}
-	for _, act := range []string{"Background", "Foreground", "Orphan", http.MethodPatch} {
-		if !met[act] {
-			t.Errorf("no write with %s: the scene shows too little", act)
-		}
-	}
-}
-
-// boundDelete checks the body of a DELETE and returns its UID precondition and its policy.
-func boundDelete(t *testing.T, w recordedWrite) (uid, policy string) {
-	t.Helper()
-	var body struct {
-		APIVersion    string `json:"apiVersion"`
-		Kind          string `json:"kind"`
-		Preconditions struct {
-			UID             string `json:"uid"`
-			ResourceVersion string `json:"resourceVersion"`
-		} `json:"preconditions"`
-		PropagationPolicy string `json:"propagationPolicy"`
-	}
-	d := json.NewDecoder(bytes.NewReader([]byte(w.Body)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&body); err != nil {
-		t.Errorf("DELETE %s: %v in %s", w.Path, err, w.Body)
-	}
-	if body.Preconditions.UID == "" || body.Preconditions.ResourceVersion == "" || body.PropagationPolicy == "" {
-		t.Errorf("DELETE %s is bound to nothing, or has no policy: %s", w.Path, w.Body)
-	}
-	return body.Preconditions.UID, body.PropagationPolicy
-}
-
-// boundPatch checks the body of a PATCH and returns its UID precondition.
-func boundPatch(t *testing.T, w recordedWrite) (uid string) {
-	t.Helper()
-	var ops []struct{ Op, Path, Value string }
-	var raw []map[string]any
-	if err := json.Unmarshal([]byte(w.Body), &raw); err != nil || w.Type != "application/json-patch+json" {
-		t.Errorf("PATCH %s: %v in %s %s", w.Path, err, w.Type, w.Body)
-	}
-	for _, op := range raw {
-		ops = append(ops, struct{ Op, Path, Value string }{fmt.Sprint(op["op"]), fmt.Sprint(op["path"]), fmt.Sprint(op["value"])})
-	}
-	version := false
-	for _, op := range ops {
-		switch {
-		case op.Op == "test" && op.Path == "/metadata/uid":
-			uid = op.Value
-		case op.Op == "replace" && op.Path == "/metadata/resourceVersion":
-			version = op.Value != ""
-		}
-	}
-	if uid == "" || !version {
-		t.Errorf("PATCH %s is bound to nothing: %s", w.Path, w.Body)
-	}
-	return uid
-}
-
 func TestCollectSendsOneRequestPerUnchangedObject(t *testing.T) {
 	const many = 200
 	s := newScene(t)
@@ -264,32 +145,6 @@ func (s *scene) createGarbage(ns string, n int) []object {
 		out = append(out, s.create(configMap(ns, fmt.Sprintf("orphan-%03d", i), ownedBy(missingOwner()), withField("data", map[string]any{"number": fmt.Sprint(i)}))))
 	}
 	return out
-}
-
-func TestCollectServerDryRunChangesNothing(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("rehearsed")
-	s.createEveryAction(ns)
-	planned := s.tool().plan("-n", ns)
-	f := s.throughProxy(nil).allowWrites()
-	got := decode[collected](t, f.gc("collect", "-n", ns, "--dry-run=server", "-o", "json").exits(t, 0))
-	if got.Digest != planned.Digest || !got.DryRun || got.Summary != (collectedSummary{Done: len(planned.Steps)}) {
-		t.Errorf("%+v", got)
-	}
-	for _, w := range f.recordedWrites() {
-		if w.Method == "PATCH" && w.Query.Get("dryRun") != "All" || w.Method == "DELETE" && !strings.Contains(w.Body, `"dryRun":["All"]`) {
-			t.Errorf("%s %s?%s is not a dry run: %s", w.Method, w.Path, w.Query.Encode(), w.Body)
-		}
-	}
-	if again := s.tool().plan("-n", ns); again.Digest != planned.Digest {
-		t.Error("the plan has changed")
-	}
-	for _, step := range planned.Steps {
-		o := newObject(step.Object.APIVersion, step.Object.Kind, step.Object.Namespace, step.Object.Name)
-		if live, err := s.client(o).Get(t.Context(), step.Object.Name, metav1.GetOptions{}); err != nil || live.GetResourceVersion() != step.Object.ResourceVersion {
-			t.Errorf("%s was changed: %v", step.Object.identity, err)
-		}
-	}
 }
 
 // denyWrites creates an admission policy that denies updates and deletions of ConfigMaps with
@@ -350,27 +205,4 @@ func TestCollectAndRepairUnderOwnerReferencesPermissionEnforcement(t *testing.T)
 	}
 	s.requireUnchanged(blocks)
 	s.gc("repair", "-n", ns, "--yes", "--no-backup").exits(t, 0).shows(t, "relinked 1 in ")
-}
-
-// collect --from FILE must print exactly what it prints when it reads the cluster, except for the
-// name of the file, and the hint how to apply the plan, which a file cannot support.
-func TestCollectFromSnapshotPredictsTheSame(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("offline")
-	s.createEveryAction(ns)
-	// A Pod that a kubelet has to stop, and a Pod that the API server deletes at once.
-	s.create(configMap(ns, "below-running", ownedBy(referenceTo(s.create(pod(ns, "running", onNodeWithoutKubelet, ownedBy(missingOwner())))))))
-	s.create(configMap(ns, "below-pending", ownedBy(referenceTo(s.create(pod(ns, "pending", ownedBy(missingOwner())))))))
-	for _, format := range []string{"json", "table"} {
-		for args, file := range map[string]string{"": s.snapshot(), "-n " + ns: s.snapshot("-n", ns)} {
-			line := append([]string{"collect", "--dry-run", "-o", format}, strings.Fields(args)...)
-			live, saved := s.gc(line...).exits(t, 0), s.gc(append(line, "--from", file)...).exits(t, 0)
-			if diff := cmp.Diff(sourceless(live.Stdout), sourceless(saved.Stdout)); diff != "" || saved.Stderr != "" {
-				t.Errorf("kubectl gc %s: live (-) and from a file (+) differ:\n%s%s", live.output(), short(diff), saved.Stderr)
-			}
-			if format == "table" {
-				saved.shows(t, "must stop first (grace period)")
-			}
-		}
-	}
 }

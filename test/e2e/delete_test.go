@@ -152,29 +152,6 @@ func TestDeleteClientSideActsAsCollector(t *testing.T) {
 	}
 }
 
-func TestDeleteRefusesIfClusterChangedBeforeConfirmation(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("reading")
-	owner := s.create(configMap(ns, "owner"))
-	for _, c := range []struct {
-		name   string
-		change func()
-	}{
-		{"it was replaced", func() { owner = s.replace(owner) }},
-		{"it has another dependent", func() { s.create(secret(ns, "new", ownedBy(referenceTo(owner)))) }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := s.forSubtest(t)
-			tty := s.tool().atTerminal("delete", "configmap/owner", "-n", ns)
-			tty.awaitText(" to confirm: ")
-			c.change()
-			tty.press("1\n")
-			tty.wait().exits(t, 4).shows(t, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "hint: preview it again: kubectl gc delete configmap/owner -n "+ns)
-			s.requireUnchanged(owner)
-		})
-	}
-}
-
 // Without permission to watch, the run polls.
 func TestDeleteFollowsCollectorWithoutPermissionToWatch(t *testing.T) {
 	s := sceneWithCollector(t)

@@ -14,24 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// createUnreadableOwners creates two ConfigMaps owned by Secrets: one Secret exists, the other
-// does not.
-func (s *scene) createUnreadableOwners(namespace string) {
-	s.Helper()
-	owner := s.create(secret(namespace, "owner"))
-	s.create(configMap(namespace, "owned", ownedBy(referenceTo(owner))))
-	s.create(configMap(namespace, "orphan", ownedBy(referenceTo(owner, named("gone"), func(r *metav1.OwnerReference) { r.UID = "gone" }))))
-}
-
-// findingsWithoutSecrets are the findings about them if Secrets cannot be read.
-var findingsWithoutSecrets = []string{
-	"warning unverified-owner: ConfigMap/orphan: unknown",
-	"warning unverified-owner: ConfigMap/owned: unknown",
-}
-
-// findingsWithSecrets are the findings about them if Secrets can be read.
-var findingsWithSecrets = []string{"error missing-owner: ConfigMap/orphan: delete"}
-
 // requireGaps requires that a report is incomplete with exactly these gaps.
 func (s *scene) requireGaps(r report, want ...gap) {
 	s.Helper()
@@ -45,43 +27,6 @@ func (s *scene) requireGaps(r report, want ...gap) {
 		if g.Message == "" {
 			s.Errorf("the gap %+v has no message", g)
 		}
-	}
-}
-
-func TestUnreadableTypeIsAGapAndItsObjectsAreNotMissing(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("gaps")
-	s.createUnreadableOwners(ns)
-	for name, c := range map[string]struct {
-		fault  func(through http.Handler) http.HandlerFunc
-		args   []string
-		reason string
-	}{
-		"it answers 500": {
-			fault:  func(http.Handler) http.HandlerFunc { return respondStatus(500, "InternalError", "etcd is on fire") },
-			reason: "server-error",
-		},
-		"it stalls": {
-			fault: func(http.Handler) http.HandlerFunc { return stall },
-			args:  []string{"--request-timeout=2s"}, reason: "timeout",
-		},
-		"the response is truncated": {fault: truncateBody, reason: "unavailable"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := s.forSubtest(t)
-			f := s.throughProxy(func(through http.Handler) []fault {
-				return []fault{{func(r *http.Request) bool { return listOf("secrets")(r) || getOf("secrets")(r) }, c.fault(through)}}
-			})
-			got := f.auditIncomplete([]string{"secrets", c.reason}, c.args...)
-			s.requireGaps(got, gap{Resource: "secrets", Reason: c.reason})
-			if diff := cmp.Diff(findingsWithoutSecrets, got.briefIn(ns)); diff != "" {
-				t.Errorf("findings (-want +got)\n%s", diff)
-			}
-			shown := decode[tree](t, f.gc(append([]string{"tree", "configmap/owned", "-n", ns, "-o", "json"}, c.args...)...).exits(t, 0).warns(t, "secrets", c.reason))
-			if shown.Complete || len(shown.Gaps) != 1 || shown.Objects[0].Owners[0].Rule != "unverified-owner" {
-				t.Errorf("the tree does not say what it lacks: %+v", shown)
-			}
-		})
 	}
 }
 
@@ -149,37 +94,6 @@ func resourceOrConfigMaps(resource any) string {
 		return "configmaps"
 	}
 	return fmt.Sprint(resource)
-}
-
-func TestUserLimitedToOneNamespaceHasToNameIt(t *testing.T) {
-	s := newScene(t)
-	ns := s.namespace("bob")
-	owner := s.create(secret(ns, "owner"))
-	s.create(configMap(ns, "owned", ownedBy(referenceTo(owner))))
-	s.grant("bob", ns, []any{"*"}, []any{"*"}, []any{"list", "get"})
-	bob := s.toolAs("bob")
-
-	if got := bob.audit("-n", ns, "--strict"); !got.Complete || len(got.Findings) > 0 {
-		t.Errorf("there should be no findings, but the audit has %+v", got)
-	}
-	r := bob.gc("audit").exits(t, 2).warns(t, "the server forbids all ", "use -n")
-	if r.Stdout != "" {
-		t.Errorf("there is output: %s", r.Stdout)
-	}
-
-	t.Run("the message names the limits of the scan", func(t *testing.T) {
-		s := s.forSubtest(t)
-		s.create(configMap(ns, "orphan", ownedBy(reference("v1", "Secret", "gone", "gone"))))
-		s.create(configMap(ns, "global", ownedBy(reference("rbac.authorization.k8s.io/v1", "ClusterRole", "gone", "gone"))))
-		got := s.toolAs("bob").audit("-n", ns)
-		want := []string{"warning unverified-owner: ConfigMap/global: unknown", findingsWithSecrets[0]}
-		if diff := cmp.Diff(want, got.briefIn(ns)); diff != "" {
-			t.Errorf("findings (-want +got)\n%s", diff)
-		}
-		if got.Complete {
-			t.Error("the owner's type was not scanned, but the report claims to be complete")
-		}
-	})
 }
 
 // brokenAPIService registers an APIService without a server behind it.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -108,20 +106,6 @@ func respondUnknownPath(w http.ResponseWriter, _ *http.Request) {
 
 // stall sends no response until the client gives up.
 func stall(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
-// truncateBody sends half of the server's response.
-func truncateBody(through http.Handler) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		whole := httptest.NewRecorder()
-		through.ServeHTTP(whole, r)
-		maps.Copy(w.Header(), whole.Header())
-		w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
-		w.WriteHeader(whole.Code)
-		_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2]) // fails if the client has disconnected
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	}
-}
 
 // recording returns a handler that records each request.
 func (f *recordingProxy) recording(answer http.Handler) http.Handler {
@@ -267,12 +251,6 @@ func writing(about func(*http.Request) bool) func(*http.Request) bool {
 // single matches requests about single objects of a type.
 func single(plural, name string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return getOf(plural)(r) && strings.HasSuffix(r.URL.Path, "/"+name) }
-}
-
-// exceptFirst matches all matching requests but the first.
-func exceptFirst(about func(*http.Request) bool) func(*http.Request) bool {
-	first := firstOnly(about)
-	return func(r *http.Request) bool { return about(r) && !first(r) }
 }
 
 // beforeResponse returns a handler that calls do before the server responds.

@@ -2,12 +2,9 @@ package e2e
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // row is one line of a printed table, by column title. The last column of a tree has no title;
@@ -46,32 +43,6 @@ func rows(t testing.TB, table string) []row {
 		}
 		out = append(out, cells)
 	}
-	return out
-}
-
-// drawn returns the parts of a tree that are the same in every run: the names with their
-// branches, and the remarks.
-func drawn(t testing.TB, r result) []string {
-	t.Helper()
-	all := rows(t, r.Stdout)
-	var out []string
-	for _, line := range all[:len(all)-1] {
-		out = append(out, strings.TrimRight(line["NAME"]+"  "+line[""], " "))
-	}
-	return out
-}
-
-// fullLines returns the names of the objects that are shown in full, not as a reference to
-// another line.
-func fullLines(drawn []string) []string {
-	var out []string
-	for _, line := range drawn {
-		name, notes, _ := strings.Cut(strings.TrimLeft(line, " │├└─"), "  ")
-		if !strings.Contains(notes, "see above") && !strings.Contains(notes, "cycle") && !strings.Contains(notes, "names it as its owner") {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
 	return out
 }
 
@@ -185,37 +156,5 @@ func TestTreeOfNamespacedObjectReadsOnlyItsNamespace(t *testing.T) {
 	})
 	for _, r := range elsewhere {
 		t.Errorf("it requests %s", r.URL)
-	}
-}
-
-// What a tree looks like, and each of its flags, is tested in pkg/output/tree and test/script.
-func TestTreeSelectsRequestedObjects(t *testing.T) {
-	s := newScene(t)
-	ns, other := s.namespace("asked"), s.namespace("other")
-	deployment, replicaSet, _, _, _ := s.createShop(ns)
-	s.create(configMap(ns, "labelled", labelled("team", "red"), ownedBy(referenceTo(replicaSet))))
-	s.create(configMap(ns, "alone", labelled("team", "red")))
-	far := s.create(configMap(other, "far", labelled("team", "red")))
-	s.create(secret(other, "below", ownedBy(referenceTo(far))))
-	all := []string{
-		"ConfigMap/labelled", "Deployment/web", "Job/import", "Pod/web-5f6d8c9b7-2ftpd", "Pod/web-5f6d8c9b7-4dspl", "ReplicaSet/web-5f6d8c9b7",
-	}
-	for name, c := range map[string]struct {
-		args []string
-		want []string
-	}{
-		"--all shows the others too":                   {[]string{"-n", other, "--all"}, []string{"ConfigMap/far", "Secret/below"}},
-		"a target in the middle shows both directions": {[]string{"rs/web-5f6d8c9b7", "-n", ns}, slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == "Job/import" })},
-		"--uid selects a target in any namespace":      {[]string{"--uid", string(deployment.GetUID())}, all},
-		"-l can be combined with a type":               {[]string{"configmaps", "-n", ns, "-l", "team=red"}, []string{"ConfigMap/alone", "ConfigMap/labelled", "Deployment/web", "ReplicaSet/web-5f6d8c9b7"}},
-		"-A covers all namespaces":                     {[]string{"configmaps", "-A", "-l", "team=red", "--dependents"}, []string{"ConfigMap/alone", "ConfigMap/far", "ConfigMap/labelled", "Secret/below"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := s.forSubtest(t)
-			got := fullLines(drawn(t, s.gc(append([]string{"tree"}, c.args...)...).exits(t, 0)))
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
 	}
 }
