@@ -2,7 +2,7 @@
 // them:
 //
 //   - command_line.go, errors.go, exit_codes.go: run a command line and return its exit code
-//   - scan_options.go, targets.go, manifests.go: what to scan, and which objects are meant
+//   - scan_options.go, targets.go: what to scan, and which objects are meant
 //   - output_options.go, warnings.go: how results are written
 //   - mutating_options.go, accept_gap.go: flags of commands that change something
 //   - mutate.go: from the first scan to the report; then preview.go, preflight.go, confirm.go,

@@ -135,7 +135,7 @@ const minMemory = 64 << 20
 
 // Validate returns an error if the flags rule out any scan.
 func (s *ScanOptions) Validate() error {
-	_, timeoutErr := s.requestTimeout()
+	_, timeoutErr := s.RequestTimeout()
 	return cmp.Or(
 		UsageIf(s.concurrency < 1, "--concurrency must be at least 1"),
 		UsageIf(s.maxMemory.Value() < minMemory, "--max-memory must be at least 64Mi"),
@@ -147,8 +147,8 @@ func (s *ScanOptions) Validate() error {
 	)
 }
 
-// requestTimeout returns the time limit of --request-timeout, as kubectl reads it: a number without a unit is seconds; 0 for none.
-func (s *ScanOptions) requestTimeout() (time.Duration, error) {
+// RequestTimeout returns the time limit of --request-timeout, as kubectl reads it: a number without a unit is seconds; 0 for none.
+func (s *ScanOptions) RequestTimeout() (time.Duration, error) {
 	d, err := s.Config.Timeout()
 	if err != nil || d < 0 {
 		return 0, Usagef("--request-timeout %s: must be a duration such as 30s, or a number of seconds; 0 for no limit", Quote(s.Config.GivenTimeout()))
@@ -327,7 +327,7 @@ func (s *ScanOptions) Connect() (*client.Client, error) {
 		return nil, s.kubeconfigError(err)
 	}
 	config.Transport = s.Transport
-	timeout, err := s.requestTimeout()
+	timeout, err := s.RequestTimeout()
 	if err != nil {
 		return nil, err
 	}

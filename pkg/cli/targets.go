@@ -134,7 +134,7 @@ func FindTarget(g *graph.Graph, t Target, namespace string, into graph.Set) erro
 	if err := UnreadError(g, t, namespace); err != nil {
 		return err
 	}
-	return t.withNamespaceHint(&notFoundError{Usagef("%s%s does not exist%s", Quote(t.String()), t.where(namespace), DidYouMean(t.Nearest(g, namespace)))}, namespace)
+	return t.withNamespaceHint(NotFound(Usagef("%s%s does not exist%s", Quote(t.String()), t.where(namespace), DidYouMean(t.Nearest(g, namespace)))), namespace)
 }
 
 // Nearest returns what the user may have meant by a target that does not exist in a namespace, as arguments.
@@ -219,6 +219,9 @@ func InNamespace(namespace string) string {
 type notFoundError struct{ error }
 
 func (e *notFoundError) Unwrap() error { return e.error }
+
+// NotFound returns an error which means that a target is proven not to exist.
+func NotFound(err error) error { return &notFoundError{err} }
 
 // IsNotFound reports whether err means that a target does not exist.
 func IsNotFound(err error) bool { return errors.As(err, new(*notFoundError)) }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/manifest"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
@@ -24,7 +25,7 @@ import (
 type deleteCommand struct {
 	options       *cli.MutatingOptions
 	selector      string
-	files         cli.ManifestFlags
+	files         manifest.Files
 	all           bool
 	ignoreMissing bool
 	cascade       string
@@ -111,7 +112,9 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	c.options.AddInUseFlag(flags)
 	flags.StringVarP(&c.selector, "selector", "l", "", "Delete the objects of a type that have these labels.")
 	flags.BoolVar(&c.all, "all", false, "Delete all objects of a type.")
-	c.files.AddFlags(cmd)
+	flags.StringSliceVarP(&c.files.Names, "filename", "f", nil, "Delete the objects in these files, folders or URLs; - is standard input.")
+	flags.BoolVarP(&c.files.Recursive, "recursive", "R", false, "Read the folders of -f recursively.")
+	cli.CompleteFlag(cmd, "filename", cli.CompleteDocuments)
 	flags.BoolVar(&c.ignoreMissing, "ignore-not-found", false, "Treat objects that do not exist as deleted.")
 	flags.StringVar(&c.cascade, "cascade", "background", "What happens to dependents: background, foreground or orphan.")
 	flags.Lookup("cascade").NoOptDefVal = "background"

@@ -37,7 +37,7 @@ func (c *deleteCommand) selectTargets(ctx context.Context, args []string) error 
 		return err
 	}
 	c.options.Scan.NamespaceMayBeMissing = c.ignoreMissing
-	c.manifests, err = c.files.ReadObjects(ctx, c.options.Scan)
+	c.manifests, err = c.readManifests(ctx)
 	return err
 }
 
@@ -51,7 +51,7 @@ func (c *deleteCommand) findTargets(g *graph.Graph, ignoreMissing bool) ([]graph
 		}
 	}
 	for _, m := range c.manifests {
-		if err := cli.FindManifest(g, m, sel.Namespace, sel.Bound, found); err != nil && !(ignoreMissing && cli.IsNotFound(err)) {
+		if err := findManifest(g, m, sel.Namespace, sel.Bound, found); err != nil && !(ignoreMissing && cli.IsNotFound(err)) {
 			return nil, withNotFoundHint(err, strings.ToLower(m.Kind)+"/"+m.Name, cmp.Or(m.Namespace, sel.Namespace))
 		}
 	}
