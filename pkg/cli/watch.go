@@ -82,13 +82,6 @@ func (w *Watch) Complete(others ...string) error {
 	return nil
 }
 
-// errorLine is a line of JSON about a state that could not be read.
-type errorLine struct {
-	Type    string    `json:"type"`
-	Time    time.Time `json:"time"`
-	Message string    `json:"message"`
-}
-
 // watching is one run of Watch.
 type watching struct {
 	*Watch
@@ -158,7 +151,11 @@ func (w *watching) next(ctx context.Context) error {
 		w.last, w.at = w.answer.String(), w.now()
 		return w.screen.draw(w.frame())
 	case err != nil && before == nil:
-		return w.own.WriteLine(errorLine{"ERROR", w.now(), redact.Error(err).Error()})
+		return w.own.WriteLine(struct {
+			Type    string    `json:"type"`
+			Time    time.Time `json:"time"`
+			Message string    `json:"message"`
+		}{"ERROR", w.now(), redact.Error(err).Error()})
 	case err != nil:
 		return nil
 	}

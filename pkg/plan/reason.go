@@ -29,7 +29,7 @@ func (b *builder) reason(index int, s Step) *reason.Reason {
 		if transition.OrphanedFrom != graph.None {
 			return reason.OwnerOrphansDependents(b.graph.Object(transition.OrphanedFrom).Identity)
 		}
-		return reason.Of(reason.OwnersPartlyLost{Owners: ownersOf(s.References), Remaining: remaining(transition)})
+		return reason.OwnersPartlyLost(ownersOf(s.References), remaining(transition))
 	case collector.ActionUnblock:
 		return reason.CycleBroken
 	case collector.ActionRemoveFinalizer:

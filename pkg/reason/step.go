@@ -168,16 +168,11 @@ func (r Remaining) phrase() string {
 	return text
 }
 
-// OwnersPartlyLost means that some of the object's owner references lead to no owner, and
+// OwnersPartlyLost means that some of the object's owner references lead to no owner, those that are removed, and
 // at least one leads to a live owner.
-type OwnersPartlyLost struct {
-	Owners    []Owner   `json:"owners"` // of the references that are removed
-	Remaining Remaining `json:"remaining"`
-}
-
-func (r OwnersPartlyLost) Message() string {
-	return facts(r.Owners) + "; " + r.Remaining.phrase()
-}
+var OwnersPartlyLost = says2("OwnersPartlyLost", "owners remaining", func(owners []Owner, left Remaining) string {
+	return facts(owners) + "; " + left.phrase()
+})
 
 // WithoutRepair is what the collector would do with an object if nothing were repaired.
 type WithoutRepair string

@@ -139,7 +139,7 @@ func (l *Lock) Hold(ctx context.Context) error {
 // hold it already, it takes nothing: another one may have held it, and acted, in between.
 func (l *Lock) try(ctx context.Context, held bool) (holder string, err error) {
 	begun := time.Now()
-	now, err := l.read(ctx)
+	now, err := Read(ctx, l.client, l.query.Namespace, l.query.Name)
 	if err != nil {
 		return "", l.failed("read", err)
 	}
@@ -175,10 +175,6 @@ func (l *Lock) try(ctx context.Context, held bool) (holder string, err error) {
 	return l.candidate, nil
 }
 
-func (l *Lock) read(ctx context.Context) (*Lease, error) {
-	return Read(ctx, l.client, l.query.Namespace, l.query.Name)
-}
-
 // change changes the Lease if it still has this version.
 func (l *Lock) change(ctx context.Context, next Lease) error {
 	return l.write(ctx, l.client.REST.Patch(types.MergePatchType), l.query, next)
@@ -205,7 +201,7 @@ func (l *Lock) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, retryPeriod)
 	defer cancel()
 	for {
-		now, err := l.read(ctx)
+		now, err := Read(ctx, l.client, l.query.Namespace, l.query.Name)
 		if err != nil || now == nil || now.HolderIdentity != l.candidate {
 			return
 		}

@@ -18,35 +18,33 @@ const maxDeletions = 50
 // other is the kind and the holder of what has no series of its own.
 const other = "other"
 
-// deletionLabels identifies the series about objects that are being deleted.
-type deletionLabels struct{ kind, holder string }
-
-// deletionState is the number of these objects, and the age of the oldest.
+// deletionState is the number of objects of a kind that something holds while they are being deleted, and the age of the oldest.
 type deletionState struct {
-	deletionLabels
-	objects int
-	oldest  time.Duration
+	kind, holder string
+	objects      int
+	oldest       time.Duration
 }
 
 // deletions counts the objects that are being deleted, by kind and holder: the most frequent pairs,
 // and the others together. They are sorted.
 func deletions(c audit.Cluster) []*deletionState {
-	states := map[deletionLabels]*deletionState{}
-	add := func(d deletionLabels, objects int, oldest time.Duration) {
-		if states[d] == nil {
-			states[d] = &deletionState{deletionLabels: d}
+	states := map[[2]string]*deletionState{}
+	add := func(kind, holder string, objects int, oldest time.Duration) {
+		key := [2]string{kind, holder}
+		if states[key] == nil {
+			states[key] = &deletionState{kind: kind, holder: holder}
 		}
-		states[d].objects += objects
-		states[d].oldest = max(states[d].oldest, oldest)
+		states[key].objects += objects
+		states[key].oldest = max(states[key].oldest, oldest)
 	}
 	for i := range c.Terminating {
 		t := &c.Terminating[i]
-		add(deletionLabels{t.Object.Kind, holder(t)}, 1, t.Age())
+		add(t.Object.Kind, holder(t), 1, t.Age())
 	}
 	frequent := slices.SortedFunc(maps.Values(states), func(a, b *deletionState) int { return cmp.Or(b.objects-a.objects, compare(a, b)) })
 	for _, s := range frequent[min(len(frequent), maxDeletions):] {
-		delete(states, s.deletionLabels)
-		add(deletionLabels{other, other}, s.objects, s.oldest)
+		delete(states, [2]string{s.kind, s.holder})
+		add(other, other, s.objects, s.oldest)
 	}
 	return slices.SortedFunc(maps.Values(states), compare)
 }
