@@ -153,7 +153,7 @@ func TestRoundLeavesOutWhatExceedsTheLimit(t *testing.T) {
 		},
 		"a namespace whose backups use up its share": {
 			pods: slices.Concat(many("a", "Deployment", 1), many("b", "Deployment", 1)), max: 10, full: "a", left: "a:1",
-			out: []controller.LeftOut{{Namespace: "a", Deletes: 1, Reason: controller.BackupFull}},
+			out: []controller.LeftOut{{Namespace: "a", Deletes: 1, BackupFull: true}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,16 +24,9 @@ type LeftOut struct {
 	// this kind that does not exist or is being deleted.
 	OwnerKind schema.GroupKind
 	Deletes   int // objects that would be deleted
-	Reason    LeftOutReason
+	// BackupFull reports that the namespace is left out because of Setup.Full, and not because of Setup.MaxDeletes.
+	BackupFull bool
 }
-
-// LeftOutReason is why something is left out.
-type LeftOutReason int
-
-const (
-	ExceedsMaxDeletes LeftOutReason = iota
-	BackupFull                      // Setup.Full
-)
 
 // leftOut is what rounds must not touch: so much of it would be deleted at once that a person should
 // look first, or its backup would not fit. A round over everything decides this again; a round over
@@ -113,19 +106,13 @@ func (l *leftOut) add(p *plan.Plan, o Setup) (more, exceeded bool) {
 		of[kind][at]++
 	}
 	before := len(l.namespaces) + len(l.kinds) + len(l.others)
-	leave := func(at string, because LeftOutReason) {
-		l.namespaces[at] = LeftOut{Namespace: at, Deletes: in[at], Reason: because}
-		exceeded = true
-	}
 	for i := range p.Steps { // a backup stores every step
 		in[p.Steps[i].Object.InNamespace()] += 0
 	}
 	for at, deletes := range in {
-		switch {
-		case o.Full != nil && o.Full(at):
-			leave(at, BackupFull)
-		case deletes > o.MaxDeletes:
-			leave(at, ExceedsMaxDeletes)
+		if full := o.Full != nil && o.Full(at); full || deletes > o.MaxDeletes {
+			l.namespaces[at] = LeftOut{Namespace: at, Deletes: deletes, BackupFull: full}
+			exceeded = true
 		}
 	}
 	for _, loss := range losses {
@@ -160,7 +147,7 @@ func sum(numbers []int) (total int) {
 // full reports whether a namespace is left out because of Setup.Full.
 func (l *leftOut) full() bool {
 	for _, out := range l.namespaces {
-		if out.Reason == BackupFull {
+		if out.BackupFull {
 			return true
 		}
 	}

@@ -107,7 +107,7 @@ func (l *roundLog) noteLeftOut(all []controller.LeftOut) {
 		names[i] = nameOf(out)
 		switch {
 		case slices.Contains(l.leftOut, names[i]):
-		case out.Reason == controller.BackupFull:
+		case out.BackupFull:
 			full = append(full, names[i])
 		default:
 			begun = append(begun, fmt.Sprintf("%s (%s)", names[i], wording.Count(out.Deletes, "object")))

@@ -124,7 +124,7 @@ func TestFailuresAndNewGapsAreLogged(t *testing.T) {
 
 func TestWhatIsLeftOutIsLoggedOnce(t *testing.T) {
 	tenant := controller.LeftOut{Namespace: "tenant", Deletes: 1001}
-	more, full := tenant, controller.LeftOut{Namespace: "big", Deletes: 2, Reason: controller.BackupFull}
+	more, full := tenant, controller.LeftOut{Namespace: "big", Deletes: 2, BackupFull: true}
 	more.Deletes = 1002
 	kind := controller.LeftOut{OwnerKind: schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, Deletes: 2000}
 	_, got := logged("table", func(l *roundLog) {
