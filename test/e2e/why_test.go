@@ -33,6 +33,7 @@ func TestWhyPredictsTheRealCollector(t *testing.T) {
 	for name, refs := range map[string][]metav1.OwnerReference{
 		"alone": nil, "good": {referenceTo(owner)}, "missing": {gone}, "shared": {gone, referenceTo(owner)}, "cross": {referenceTo(stranger)}, "kept": {referenceTo(stranger), referenceTo(owner)},
 		"unserved": {referenceTo(owner, versioned("v9")), gone}, "misnamed": {referenceTo(owner, named("else"))},
+		"misspelled": {reference("v1", "configmap", "owner", owner.GetUID())},
 	} {
 		s.create(configMap(ns, name, ownedBy(refs...)))
 	}
@@ -40,7 +41,7 @@ func TestWhyPredictsTheRealCollector(t *testing.T) {
 	held := s.create(configMap(ns, "held", heldBy(hold), ownedBy(referenceTo(owner))))
 	s.remove(held, metav1.DeletePropagationBackground)
 
-	names := []string{"alone", "good", "missing", "shared", "cross", "kept", "unserved", "misnamed", "held"}
+	names := []string{"alone", "good", "missing", "shared", "cross", "kept", "unserved", "misnamed", "misspelled", "held"}
 	targets := []string{"why", "-n", ns, "-o", "jsonpath={range .answers[*]}{.object.name} {.consequence}{\"\\n\"}{end}", "secret/below"}
 	for _, name := range names {
 		targets = append(targets, "configmap/"+name)
@@ -50,6 +51,7 @@ func TestWhyPredictsTheRealCollector(t *testing.T) {
 		name, consequence, _ := strings.Cut(strings.TrimSpace(line), " ")
 		predicted[name] = consequence
 	}
+	s.gc("audit", "-n", ns, "--rule=misspelled-owner-kind").shows(t, "ConfigMap/misspelled")
 	s.switchCollector(testcluster.On)
 	defer s.switchCollector(testcluster.Absent)
 	s.await("the collector to come to the end", func(context.Context) (bool, error) { return s.gone(below), nil })
