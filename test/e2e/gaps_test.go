@@ -154,3 +154,34 @@ func TestInterruptEndsAStalledScan(t *testing.T) {
 		})
 	}
 }
+
+func TestUserLimitedToOneNamespaceHasToNameIt(t *testing.T) {
+	s := newScene(t)
+	ns := s.namespace("bob")
+	owner := s.create(secret(ns, "owner"))
+	s.create(configMap(ns, "owned", ownedBy(referenceTo(owner))))
+	s.grant("bob", ns, []any{"*"}, []any{"*"}, []any{"list", "get"})
+	bob := s.toolAs("bob")
+
+	if got := bob.audit("-n", ns, "--strict"); !got.Complete || len(got.Findings) > 0 {
+		t.Errorf("there should be no findings, but the audit has %+v", got)
+	}
+	r := bob.gc("audit").exits(t, 2).warns(t, "the server forbids all ", "use -n")
+	if r.Stdout != "" {
+		t.Errorf("there is output: %s", r.Stdout)
+	}
+
+	t.Run("the message names the limits of the scan", func(t *testing.T) {
+		s := s.forSubtest(t)
+		s.create(configMap(ns, "orphan", ownedBy(reference("v1", "Secret", "gone", "gone"))))
+		s.create(configMap(ns, "global", ownedBy(reference("rbac.authorization.k8s.io/v1", "ClusterRole", "gone", "gone"))))
+		got := s.toolAs("bob").audit("-n", ns)
+		want := []string{"warning unverified-owner: ConfigMap/global: unknown", "error missing-owner: ConfigMap/orphan: delete"}
+		if diff := cmp.Diff(want, got.briefIn(ns)); diff != "" {
+			t.Errorf("findings (-want +got)\n%s", diff)
+		}
+		if got.Complete {
+			t.Error("the owner's type was not scanned, but the report claims to be complete")
+		}
+	})
+}
