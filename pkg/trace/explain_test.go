@@ -21,7 +21,6 @@ var (
 	on3     = st.Pod("shop/lonely", st.OnNode("worker-3", object.NodeReady))
 	config  = st.ConfigMap("shop/settings")
 	secret  = st.Secret("shop/key")
-	claim   = st.Object("v1", "PersistentVolumeClaim", "shop/data", st.OwnedBy(set))
 	set     = st.Object("apps/v1", "StatefulSet", "shop/db")
 	member  = st.Pod("shop/db-0", st.OwnedBy(set))
 	cluster = st.Object("example.com/v1", "RedisCluster", "kube-system/redis-0826")

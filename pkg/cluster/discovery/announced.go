@@ -34,11 +34,11 @@ const automanaged = "kube-aggregator.kubernetes.io/automanaged"
 
 // Announcements returns the result of a query if discovery has sent it, for a type that announces others, and it
 // succeeded; or nil.
-func (c *Catalog) Announcements(j client.Query) *client.ListResult {
+func (result *Catalog) Announcements(j client.Query) *client.ListResult {
 	if j.Namespace != "" || j.FieldSelector != "" {
 		return nil
 	}
-	for of, list := range map[string]*client.ListResult{APIServices.Resource: &c.services, Definitions.Resource: &c.definitions} {
+	for of, list := range map[string]*client.ListResult{APIServices.Resource: &result.services, Definitions.Resource: &result.definitions} {
 		if j.Type.Resource == of && j.Type.Version == "v1" && (j.Type.Group == APIServices.Group || j.Type.Group == Definitions.Group) && list.Err == nil {
 			return list
 		}
