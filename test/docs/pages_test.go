@@ -156,6 +156,7 @@ var untried = []struct{ page, begins, why string }{
 	{"CONTRIBUTING.md", "make", "these are the targets that run this, and take minutes"},
 	{"CONTRIBUTING.md", "go test", "the same"},
 	{"CONTRIBUTING.md", "KUBECTL_GC_SEED", "the same"},
+	{"CONTRIBUTING.md", "SEED", "the same"},
 	{"docs/adding-a-rule.md", "go test", "there is no such rule"},
 	{"docs/demo/README.md", "make build", "the program of this test is in bin already"},
 	{"docs/demo/README.md", "go run", "it starts a control plane of its own; test/demo does it"},
