@@ -168,8 +168,8 @@ func (r Remaining) phrase() string {
 	return text
 }
 
-// OwnersPartlyLost means that some of the object's owner references lead to no owner, those that are removed, and
-// at least one leads to a live owner.
+// OwnersPartlyLost means that some of the object's owner references lead to no owner and are removed, and at least one
+// leads to a live owner.
 var OwnersPartlyLost = says2("OwnersPartlyLost", "owners remaining", func(owners []Owner, left Remaining) string {
 	return facts(owners) + "; " + left.phrase()
 })
