@@ -163,7 +163,6 @@ func (u *order) examineOwners(n graph.Node) {
 		o := u.graph.Object(e.Node)
 		return int(e.Node) < u.graph.Listed() && (len(o.Owners) > 1 || o.HasCollectorFinalizer() || len(u.requests[e.Node]) > 0)
 	}
-	stopsBlocking := u.unblocked[n] // in every order, if its dependents are left
 	if u.deleted(n) && slices.ContainsFunc(u.graph.Dependents(n), mayWait) {
 		u.unblocked[n] = true
 	}
@@ -188,10 +187,15 @@ func (u *order) examineOwners(n graph.Node) {
 		u.begin(n, propagation)
 	}
 	// It may have lost the reference before it is deleted, or stop blocking the owner right after that. It stops
-	// only if a dependent waits at that time: one that is gone at the end may be gone by then.
+	// only if a dependent waits at that time: in every order if that waits from the first, but one that is gone
+	// at the end may be gone by then.
+	first := func(n graph.Node) bool {
+		requested := !u.several && slices.Contains(u.requests[n], metav1.DeletePropagationForeground)
+		return requested || u.graph.Object(n).DeletingDependents()
+	}
 	waits := func(e graph.Edge) bool {
 		waits := u.waits(e.Node) || DeletesContents(o.Identity) && u.deleted(e.Node)
-		return waits && (u.model.now[e.Node] == nil || !stopsBlocking)
+		return waits && (u.model.now[e.Node] == nil || !first(e.Node))
 	}
 	if u.model.now[n] != nil && u.deleted(n) && (several || slices.ContainsFunc(u.graph.Dependents(n), waits)) {
 		for i := range references {
