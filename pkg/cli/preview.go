@@ -98,7 +98,7 @@ func preview(o *MutatingOptions, p *plan.Plan, notes []string) error {
 	if sum := planview.DataSummary(p, palette); sum != "" {
 		notes = append(notes, sum)
 	}
-	for _, note := range slices.Concat(notes, planview.NotRestored(p, palette), planview.AcceptedGaps(p, maxPreviewLines, palette)) {
+	for _, note := range slices.Concat(notes, planview.Impacts(p, palette), planview.NotRestored(p, palette), planview.AcceptedGaps(p, maxPreviewLines, palette)) {
 		if _, err := fmt.Fprintln(out, note); err != nil {
 			return err
 		}

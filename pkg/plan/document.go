@@ -77,8 +77,9 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 
 		LostBackends    []*reason.Reason `json:"lostBackends,omitempty"`
 		BackendsUnknown bool             `json:"backendsUnknown,omitempty"`
+		Impacts         []*reason.Reason `json:"impacts,omitempty"`
 	}{
 		p.Mode, p.Complete, p.Gaps, p.Summary(), p.AcceptedGaps, p.Digest(), steps, p.Outcomes, append([]Blocked{}, p.Blocked...),
-		p.Retained, p.Kept, p.Lost, backends, p.BackendsUnknown,
+		p.Retained, p.Kept, p.Lost, backends, p.BackendsUnknown, p.Impacts,
 	})
 }

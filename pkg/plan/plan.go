@@ -74,6 +74,10 @@ type Plan struct {
 	LostBackends    []reason.BackendLost
 	BackendsUnknown bool // some could not be read
 
+	// Impacts are what a deletion means for others than dependents: see package usage. They are read in addition to the
+	// scan, and not part of the digest: a Pod more or less does not change what was confirmed.
+	Impacts []*reason.Reason
+
 	digest string // see Digest
 }
 

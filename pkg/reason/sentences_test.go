@@ -474,3 +474,56 @@ func TestTheSentencesOfWhatServesNoMore(t *testing.T) {
 		}
 	}
 }
+
+func TestTheSentencesOfWhatADeletionMeansForOthers(t *testing.T) {
+	secret := object.Identity{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "db"}
+	account := object.Identity{APIVersion: "v1", Kind: "ServiceAccount", Namespace: "shop", Name: "default"}
+	class := object.Identity{APIVersion: "storage.k8s.io/v1", Kind: "StorageClass", Name: "fast"}
+	claim := func(name string) object.Identity {
+		return object.Identity{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: name}
+	}
+	web := object.Identity{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	budget := func(name string, allowed int64) reason.Budget {
+		return reason.Budget{Identity: object.Identity{Kind: "PodDisruptionBudget", Name: name}, Allowed: allowed}
+	}
+	two := []object.Identity{pod, pod}
+	for _, c := range []struct {
+		reason         sentence
+		message, brief string
+	}{
+		{
+			reason.UsedByOthers{Object: secret, As: object.AsVolume, Workload: web, Users: two},
+			"Secret/db is mounted by 2 Pods of Deployment/web: running ones keep it, but new ones will not start", "mounts it (2 Pods)",
+		},
+		{
+			reason.UsedByOthers{Object: secret, As: object.AsEnvironment, Users: two[:1]},
+			"Secret/db is read into the environment of Pod/web: running containers keep it, but none will start without it", "reads it into its environment",
+		},
+		{
+			reason.UsedByOthers{Object: account, As: object.AsAccount, Workload: web, Users: two[:1]},
+			"ServiceAccount/default is the account of 1 Pod of Deployment/web: the API server will reject their tokens", "runs as it (1 Pod)",
+		},
+		{
+			reason.UsedByOthers{Object: class, As: object.AsStorageClass, Users: []object.Identity{claim("a")}},
+			"StorageClass/fast is the class of PersistentVolumeClaim/a in namespace shop: no volume will be provisioned for new ones", "is of this class",
+		},
+		{reason.ClaimsStay{Object: web, Claims: []object.Identity{claim("a"), claim("b")}}, "Deployment/web leaves its claims behind: a, b", ""},
+		{reason.ReadyPodsGo{Workload: web, Deleted: 3, Ready: 3}, "removes 3 of 3 ready Pods of Deployment/web", ""},
+		{reason.ReadyPodsGo{Workload: web, Deleted: 1, Ready: 1, Budgets: []reason.Budget{budget("a", 1)}}, "removes 1 of 1 ready Pod of Deployment/web; PodDisruptionBudget/a allows 1", ""},
+		{
+			reason.ReadyPodsGo{Workload: pod, Deleted: 1, Ready: 1, Budgets: []reason.Budget{budget("a", 1), budget("b", 0)}},
+			"removes Pod/web, which is ready; PodDisruptionBudget/a allows 1; PodDisruptionBudget/b allows 0, but a deletion does not ask it", "",
+		},
+		{
+			reason.ImpactUnread{Objects: []object.Identity{secret, secret}, Gaps: []reason.Gap{{Resource: "pods", Namespace: "shop", ErrorClass: "forbidden"}}},
+			"this tool could not read all that the deletion of Secret/db and 1 more affects: pods in namespace shop (forbidden)", "",
+		},
+	} {
+		if got := c.reason.Message(); got != c.message {
+			t.Errorf("got  %s\nwant %s", got, c.message)
+		}
+		if short, ok := c.reason.(briefSentence); ok && short.Brief() != c.brief {
+			t.Errorf("got  %s\nwant %s", short.Brief(), c.brief)
+		}
+	}
+}

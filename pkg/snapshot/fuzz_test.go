@@ -42,7 +42,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was accepted does not survive: %v", err)
 		}
-		loaded.UnknownField, loaded.LeftOut, loaded.FirstLeftOut = "", 0, nil // they are of the file that was loaded
+		loaded.UnknownField, loaded.LeftOut, loaded.FirstLeftOut, loaded.Usages = "", 0, nil, nil // they are of the file that was loaded
 		if diff := cmp.Diff(loaded, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}

@@ -33,6 +33,7 @@ type kubectlList struct {
 	nodes        map[string]object.PodNode   // by name
 	callers      []Caller
 	managers     map[types.UID]reason.ManagedBy
+	usages       map[types.UID]object.Usage
 	leftOut      int // documents that are not an object of a cluster
 	firstLeftOut error
 }
@@ -97,7 +98,7 @@ func (l *kubectlList) addItem(document []byte, defaults metav1.TypeMeta, depth i
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	if l.types == nil {
 		l.types, l.definitions, l.nodes = map[schema.GroupVersionKind]*Type{}, map[schema.GroupKind][]Type{}, map[string]object.PodNode{}
-		l.managers = map[types.UID]reason.ManagedBy{}
+		l.managers, l.usages = map[types.UID]reason.ManagedBy{}, map[types.UID]object.Usage{}
 	}
 	t, ok := l.types[gvk]
 	if !ok {
@@ -137,6 +138,9 @@ func (l *kubectlList) addItem(document []byte, defaults metav1.TypeMeta, depth i
 		}
 		if by, managed := reason.ManagerOf(&added, o.Metadata.Labels, o.Metadata.Annotations); managed {
 			l.managers[added.UID] = by
+		}
+		if u, ok := object.UsageOf(added.Identity, document); ok {
+			l.usages[added.UID] = u
 		}
 		l.objects.Add(&added)
 	}
@@ -232,7 +236,7 @@ const (
 // snapshot returns what was added. If it is complete, its objects are all that there are of their types.
 func (l *kubectlList) snapshot(now time.Time, complete bool) *Snapshot {
 	gap := Gap{Group: All, Resource: All, Reason: NotInFile, Message: mayLackObjects}
-	s := &Snapshot{Taken: now, Objects: l.objects.Objects(), LeftOut: l.leftOut, FirstLeftOut: l.firstLeftOut, Managers: l.managers}
+	s := &Snapshot{Taken: now, Objects: l.objects.Objects(), LeftOut: l.leftOut, FirstLeftOut: l.firstLeftOut, Managers: l.managers, Usages: l.usages}
 	for _, served := range l.definitions {
 		s.Types = append(s.Types, served...)
 	}

@@ -32,6 +32,8 @@ type Snapshot struct {
 	Backends []reason.BackendLost
 	// Managers are those of the objects in a file of kubectl, by UID. They are not saved.
 	Managers map[types.UID]reason.ManagedBy
+	// Usages are those of the objects in a file of kubectl, by UID. They are not saved.
+	Usages map[types.UID]object.Usage
 	// ActiveLeases are the Leases that were renewed in the hour before the scan, with their holders. They are nil if
 	// they were not read, and not saved.
 	ActiveLeases []string

@@ -31,7 +31,7 @@ var table = map[string]allowed{
 	"cmd/kubectl-gc":              {own: "cli cmd", other: "k8s.io/client-go"},
 	"pkg/audit":                   {own: "collector graph object reason repair simulate snapshot terminating"},
 	"pkg/backup":                  {own: "event object output/escape"},
-	"pkg/cli":                     {own: "audit backup cluster/client cluster/discovery cluster/health cluster/read cluster/scan cluster/write collector docs/demo event execute execute/planrun graph input kubeconfig object output/auditreport output/color output/escape output/planview output/structured output/wording output/wrap plan plugin reason redact simulate snapshot terminating", other: "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term golang.org/x/text golang.org/x/time k8s.io/klog"},
+	"pkg/cli":                     {own: "audit backup cluster/client cluster/discovery cluster/health cluster/read cluster/scan cluster/write collector docs/demo event execute execute/planrun graph input kubeconfig object output/auditreport output/color output/escape output/planview output/structured output/wording output/wrap plan plugin reason redact simulate snapshot terminating usage", other: "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term golang.org/x/text golang.org/x/time k8s.io/klog"},
 	"pkg/cli/clitest":             {own: "cli plugin", other: "github.com/spf13/cobra"},
 	"pkg/cluster/canary":          {own: "cluster/client cluster/write object reason snapshot"},
 	"pkg/cluster/client":          {own: "metaproto object reason snapshot", other: "golang.org/x/sync k8s.io/client-go"},
@@ -109,6 +109,7 @@ var table = map[string]allowed{
 	"pkg/terminating":             {own: "collector graph object reason simulate snapshot"},
 	"pkg/trace":                   {own: "collector graph object reason snapshot"},
 	"pkg/trace/logs":              {own: "input object snapshot trace", other: "github.com/go-json-experiment/json"},
+	"pkg/usage":                   {own: "graph object reason"},
 }
 
 // outsideWorld are the packages of the standard library that a pure package must not import.

@@ -158,6 +158,9 @@ func (c *deleteCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := cli.AddImpacts(ctx, now); err != nil {
+		return err
+	}
 	notes = append(notes, c.managerNotes(now.Plan)...)
 	if note := c.grace.note(now.Plan); note != "" {
 		notes = append(notes, note)

@@ -168,6 +168,20 @@ func LostData(d plan.DataTotals) string {
 	return out
 }
 
+// maxImpacts is how many of the plan's Impacts are printed; -o json has all.
+const maxImpacts = 10
+
+// Impacts returns what a deletion means for others than dependents, in a line each.
+func Impacts(p *plan.Plan, palette *color.Palette) (lines []string) {
+	for i, r := range p.Impacts {
+		if i == maxImpacts {
+			return append(lines, fmt.Sprintf("… and %d more such lines: to see all of them, use -o json", len(p.Impacts)-i))
+		}
+		lines = append(lines, palette.Changed(sentence(escape.Sentence(r.Message()))))
+	}
+	return lines
+}
+
 const afterNode = "about a minute after the Node is gone"
 
 // countAfterNode counts the objects that the plan deletes some time after a Node.

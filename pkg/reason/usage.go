@@ -1,0 +1,111 @@
+package reason
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+)
+
+// What a deletion means for others that Kubernetes does not ask before.
+type (
+	// UsedByOthers means that objects use an object by its name, and what follows for them if it is deleted.
+	UsedByOthers struct {
+		Object   object.Identity   `json:"object"`
+		As       object.UsedAs     `json:"as"`
+		Workload object.Identity   `json:"workload,omitzero"` // that the users are Pods of; the zero value: of none, or they are no Pods
+		Users    []object.Identity `json:"users"`
+	}
+	// ClaimsStay means that a StatefulSet is deleted, and not the PersistentVolumeClaims made for its Pods.
+	ClaimsStay struct {
+		Object object.Identity   `json:"object"`
+		Claims []object.Identity `json:"claims"`
+	}
+	// ReadyPodsGo means that Pods are deleted which are ready, whatever a PodDisruptionBudget allows: only an eviction
+	// asks that.
+	ReadyPodsGo struct {
+		Workload object.Identity `json:"workload"` // or a Pod of none
+		Deleted  int             `json:"deleted"`  // ready Pods
+		Ready    int             `json:"ready"`    // with those that stay
+		Budgets  []Budget        `json:"budgets,omitempty"`
+	}
+	// ImpactUnread means that it is not known, or not of all, who uses objects that are deleted, how many ready Pods go
+	// with them, and which claims stay.
+	ImpactUnread struct {
+		Objects []object.Identity `json:"objects"`
+		Gaps    []Gap             `json:"gaps"`
+	}
+)
+
+// Budget is a PodDisruptionBudget, and how many evictions it allows now.
+type Budget struct {
+	object.Identity `json:",inline"`
+	Allowed         int64 `json:"allowed"`
+}
+
+// uses are how an object is used: what precedes its user, what follows one that is above it, and what follows for
+// users once the object is gone.
+var uses = map[object.UsedAs]struct{ by, it, then string }{
+	object.AsEnvironment:       {"read into the environment of", "reads it into its environment", "running containers keep it, but none will start without it"},
+	object.AsVolume:            {"mounted by", "mounts it", "running ones keep it, but new ones will not start"},
+	object.AsClaim:             {"mounted by", "mounts it", "what does not run yet may never start"},
+	object.AsAccount:           {"the account of", "runs as it", "the API server will reject their tokens, and refuse new Pods"},
+	object.AsPodClass:          {"the class of", "is of this class", "the API server will refuse new Pods"},
+	object.AsVolumeCredentials: {"used for volumes of", "uses it for a volume", "running ones keep them, but new ones may not start"},
+	object.AsPullSecret:        {"used to pull the images of", "pulls images with it", "new ones may fail to pull them"},
+	object.AsOptional:          {"optional for", "uses it if it exists", "new ones will start without it"},
+	object.AsStorageClass:      {"the class of", "is of this class", "no volume will be provisioned for new ones"},
+	object.AsIngressClass:      {"the class of", "is of this class", "their controller may stop serving them"},
+	object.AsRole:              {"bound by", "binds it", "a binding without its role grants nothing"},
+}
+
+func (r UsedByOthers) Message() string {
+	who := first(mostNamed, r.Users, ", ", "%d more", func(user object.Identity) string { return r.located(user) })
+	if r.Workload != (object.Identity{}) {
+		who = Count(len(r.Users), "Pod") + " of " + r.located(r.Workload)
+	}
+	how, then := uses[r.As], uses[r.As].then
+	if r.As == object.AsAccount && r.Object.Name == "default" { // it is recreated at once
+		then = "the API server will reject their tokens"
+	}
+	return fmt.Sprintf("%s is %s %s: %s", r.Object, how.by, who, then)
+}
+
+// Brief says it as what follows the user.
+func (r UsedByOthers) Brief() string {
+	if r.Workload == (object.Identity{}) {
+		return uses[r.As].it
+	}
+	return uses[r.As].it + " (" + Count(len(r.Users), "Pod") + ")"
+}
+
+// located names the namespace of a user, too, if it is not that of the object.
+func (r UsedByOthers) located(user object.Identity) string {
+	if user.Namespace != r.Object.Namespace {
+		return user.String() + " in namespace " + user.Namespace
+	}
+	return user.String()
+}
+
+func (r ClaimsStay) Message() string {
+	return fmt.Sprintf("%s leaves its claims behind: %s", r.Object, first(mostNamed, r.Claims, ", ", "%d more", func(c object.Identity) string { return c.Name }))
+}
+
+func (r ReadyPodsGo) Message() string {
+	text := fmt.Sprintf("removes %d of %s of %s", r.Deleted, Count(r.Ready, "ready Pod"), r.Workload)
+	if r.Workload.IsPod() {
+		text = fmt.Sprintf("removes %s, which is ready", r.Workload)
+	}
+	exceeded := false
+	for _, b := range r.Budgets {
+		text += fmt.Sprintf("; %s allows %d", b, b.Allowed)
+		exceeded = exceeded || b.Allowed < int64(r.Deleted)
+	}
+	if exceeded {
+		text += ", but a deletion does not ask it"
+	}
+	return text
+}
+
+func (r ImpactUnread) Message() string {
+	return fmt.Sprintf("this tool could not read all that the deletion of %s affects: %s", named(r.Objects), listGaps(r.Gaps))
+}
