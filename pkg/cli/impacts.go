@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/pkg/usage"
 )
 
@@ -59,7 +61,7 @@ func AddImpacts(ctx context.Context, now Planned) error {
 	if now.Cluster != nil { // a file shows it, or not
 		asks = append(asks, toRead{pods, usage.Serving(g, going)})
 	}
-	read, unread, err := answers(ctx, now, asks)
+	read, unread, err := answers(ctx, now.Scanned, asks)
 	if err != nil {
 		return err
 	}
@@ -80,18 +82,29 @@ func AddImpacts(ctx context.Context, now Planned) error {
 	return nil
 }
 
+// UsersOf returns who uses these objects by their names, and what could not be read of that.
+func UsersOf(ctx context.Context, seen Scanned, objects []graph.Node) ([]reason.UsedByOthers, []reason.Gap, error) {
+	var asks []toRead
+	g := seen.Graph()
+	objects = slices.DeleteFunc(objects, func(n graph.Node) bool { return g.Object(n) == nil })
+	for _, n := range objects {
+		asks = append(asks, toRead{wanted: g.Object(n).Users()})
+	}
+	read, unread, err := answers(ctx, seen, asks)
+	return usage.Users(g, read, objects, func(n graph.Node) bool { return g.Object(n).Terminating() }), unread.Gaps, err
+}
+
 // toRead is what has to be read to know what the deletion of objects means for others.
 type toRead struct{ objects, wanted []object.Identity }
 
 // answers reads what is wanted, everything once, and returns what could not be read for which objects.
-func answers(ctx context.Context, now Planned, asks []toRead) (usage.Usages, reason.ImpactUnread, error) {
+func answers(ctx context.Context, seen Scanned, asks []toRead) (usage.Usages, reason.ImpactUnread, error) {
 	var wanted []object.Identity
 	for _, q := range asks {
 		wanted = append(wanted, q.wanted...)
 	}
 	slices.SortFunc(wanted, object.Identity.Compare)
-	wanted = slices.Compact(wanted)
-	found, gaps, err := read.Usages(ctx, now.Cluster, now.Snapshot, now.Graph().View(), wanted)
+	found, gaps, err := read.Usages(ctx, seen.Cluster, seen.Snapshot, seen.Graph().View(), slices.Compact(wanted))
 	var unread reason.ImpactUnread
 	failed := func(w object.Identity) bool {
 		return gaps[w].Reason != "" || gaps[client.KindInNamespace(w)].Reason != "" || gaps[client.KindOf(w)].Reason != ""
@@ -101,10 +114,9 @@ func answers(ctx context.Context, now Planned, asks []toRead) (usage.Usages, rea
 			unread.Objects = append(unread.Objects, q.objects...)
 		}
 	}
-	for _, w := range wanted {
-		if gap := gaps[w].Parameter(); gap.ErrorClass != "" && !slices.ContainsFunc(unread.Gaps, func(g reason.Gap) bool { return g.String() == gap.String() }) {
-			unread.Gaps = append(unread.Gaps, gap)
-		}
+	for _, gap := range slices.SortedFunc(maps.Values(gaps), snapshot.Gap.Compare) {
+		unread.Gaps = append(unread.Gaps, gap.Parameter())
 	}
+	unread.Gaps = slices.CompactFunc(unread.Gaps, func(a, b reason.Gap) bool { return a.String() == b.String() })
 	return found, unread, err
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 type treeCommand struct {
@@ -27,7 +28,7 @@ type treeCommand struct {
 	uids               []string
 	owners, dependents bool
 	depth              int
-	all                bool
+	all, usedBy        bool
 	selector           string
 	output             *cli.OutputFlags
 
@@ -51,7 +52,11 @@ owner or a dependent.
 
 An object with several owners appears in full once; other rows refer to it. An
 owner that is missing or invalid appears where it would be. READY, STATUS and
-AGE are those of kubectl get; a file has only AGE.`,
+AGE are those of kubectl get; a file has only AGE.
+
+--used-by also shows who uses the object by its name, without an owner
+reference: the Pods of which workload mount a Secret, which binding binds a
+Role.`,
 		Example: cli.Examples(`
 # One Deployment: what owns it, what depends on it
 kubectl gc tree deployment/web
@@ -62,6 +67,9 @@ kubectl gc tree deployment web --dependents --depth 2
 # The whole namespace, and every namespace
 kubectl gc tree -n shop
 kubectl gc tree -A
+
+# Who mounts a Secret
+kubectl gc tree secret/db -n shop --used-by
 
 # By UID, as in the garbage collector's logs
 kubectl gc tree --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8`),
@@ -76,6 +84,7 @@ kubectl gc tree --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8`),
 	flags.BoolVar(&c.dependents, "dependents", false, "Show only dependents.")
 	flags.IntVar(&c.depth, "depth", 0, "Show this many levels above and below; 0 shows all.")
 	flags.BoolVar(&c.all, "all", false, "Also show objects with neither owner nor dependent.")
+	flags.BoolVar(&c.usedBy, "used-by", false, "Show who uses the object by its name, such as Pods that mount it.")
 	flags.StringVarP(&c.selector, "selector", "l", "", "Show objects with these labels, their owners and their dependents.")
 	c.output.AddFlags(cmd)
 	return cmd
@@ -99,7 +108,7 @@ func (c *treeCommand) selectTargets(args []string) error {
 		cli.UsageIf(len(sel.Targets) > 0 && len(c.uids) > 0, "targets by name cannot be combined with --uid"),
 		selectionErr,
 		cli.UsageIf(sel.Selector != nil && (named || len(c.uids) > 0), "--selector needs types, not names"),
-		cli.UsageIf(c.everything() && (c.depth > 0 || c.owners || c.dependents), "--depth, --owners and --dependents need an object"),
+		cli.UsageIf(c.everything() && (c.depth > 0 || c.owners || c.dependents || c.usedBy), "--depth, --owners, --dependents and --used-by need an object"),
 	)
 }
 
@@ -126,12 +135,41 @@ func (c *treeCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if c.usedBy {
+		if family.Users, err = c.users(ctx, family.Targets.Nodes()); err != nil {
+			return err
+		}
+	}
 	if err := c.write(ctx, family, isolated); err != nil {
 		return err
 	}
 	c.hintContents(family)
 	c.scan.WarnOfGaps(taken)
 	return c.scan.StrictExit(taken)
+}
+
+// users returns who uses the targets, and warns of what could not be read.
+func (c *treeCommand) users(ctx context.Context, targets []graph.Node) ([]reason.UsedByOthers, error) {
+	found, unread, err := cli.UsersOf(ctx, cli.Scanned{Cluster: c.live, Snapshot: c.graph.Snapshot(), Judge: c.judge}, targets)
+	for _, gap := range unread {
+		fmt.Fprintf(c.scan.Err, "warning: others may use it, too: this tool could not read %s (%s)\n", gap, gap.Why())
+	}
+	var searched []string
+	for _, n := range targets {
+		if o := c.graph.Object(n); o != nil {
+			for _, user := range o.Users() {
+				searched = append(searched, user.Kind)
+			}
+		}
+	}
+	slices.Sort(searched)
+	switch {
+	case len(searched) == 0:
+		fmt.Fprintln(c.scan.Err, "warning: --used-by knows only what uses Secrets, ConfigMaps, claims, ServiceAccounts, roles and classes")
+	case len(found)+len(unread) == 0:
+		fmt.Fprintf(c.scan.Err, "Found no %s that uses it by its name.\n", strings.Join(slices.Compact(searched), " or "))
+	}
+	return found, err
 }
 
 // hintContents says how to see what the first target contains: that refers to no owner, so no tree shows it.

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -27,6 +28,7 @@ type Member struct {
 	Deleted         *time.Time        `json:"deleted,omitempty"` // deletionTimestamp
 	Finalizers      []string          `json:"finalizers,omitempty"`
 	Owners          []JudgedReference `json:"owners"`
+	UsedBy          []*reason.Reason  `json:"usedBy,omitempty"` // of a target, on request
 }
 
 // JudgedReference is a reference with its verdict and the audit rule that reports it, if any.
@@ -45,7 +47,13 @@ func NewDocument(g *graph.Graph, judge *collector.Judge, family Family) *FamilyD
 	}
 	for _, n := range family.Members.Nodes() {
 		if o := g.Object(n); o != nil {
-			d.Objects = append(d.Objects, documented(o, judge.Object(n)))
+			member := documented(o, judge.Object(n))
+			for _, used := range family.Users {
+				if used.Object == o.Identity {
+					member.UsedBy = append(member.UsedBy, reason.Of(used))
+				}
+			}
+			d.Objects = append(d.Objects, member)
 			if family.Targets.Has(n) {
 				d.Targets = append(d.Targets, o.Identity)
 			}
