@@ -82,7 +82,8 @@ func scanned(live *client.Client, seen *snapshot.Snapshot) Scanned {
 	return Scanned{live, seen, collector.NewJudge(graph.New(seen))}
 }
 
-// Plan plans by what a scan read. If Nodes would go, it reads which Pods run on them, if ServiceAccounts would, which
+// Plan plans by what a scan read. It reads the inventories of what would go, and plans again, until nothing with another one goes
+// because of that. If Nodes would go, it reads which Pods run on them, if ServiceAccounts would, which
 // Secrets are their tokens, and if claims or volumes would, who uses them and what becomes of their data, and plans
 // again. It also reads what the controllers of requested objects do without them.
 func Plan(ctx context.Context, j Job, seen Scanned) (now Planned, err error) {
@@ -90,7 +91,8 @@ func Plan(ctx context.Context, j Job, seen Scanned) (now Planned, err error) {
 	if now.Plan, err = j.Plan(ctx, seen, j.Options.AcceptedGaps); err != nil {
 		return now, err
 	}
-	for _, readMore := range []func(context.Context, Planned) (*snapshot.Snapshot, error){readPodsOfNodes, readTokens, readLifecycles, readVolumes} {
+	inventories := slices.Repeat([]func(context.Context, Planned) (*snapshot.Snapshot, error){readInventories}, maxNested)
+	for _, readMore := range append(inventories, readPodsOfNodes, readTokens, readLifecycles, readVolumes) {
 		more, err := readMore(ctx, now)
 		if err != nil {
 			return now, err
@@ -110,6 +112,25 @@ func Plan(ctx context.Context, j Job, seen Scanned) (now Planned, err error) {
 		now.Plan.AddLostBackends(called, services)
 	}
 	return now, ctx.Err()
+}
+
+const (
+	maxNested      = 10  // how deep inventories are read that list objects with inventories
+	maxInventories = 500 // of each depth
+)
+
+func readInventories(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {
+	var objects []*object.Object
+	for _, loss := range now.Plan.LostObjects {
+		o := now.Graph().Object(now.Graph().Find(loss.Object.UID))
+		if snapshot.InventoryController(o) != "" && now.Snapshot.Inventories[o.UID] == nil && len(objects) < maxInventories {
+			objects = append(objects, o)
+		}
+	}
+	if now.Cluster == nil || len(objects) == 0 {
+		return now.Snapshot, nil
+	}
+	return read.MarkInventories(ctx, now.Cluster, now.Snapshot, objects)
 }
 
 func readPodsOfNodes(ctx context.Context, now Planned) (*snapshot.Snapshot, error) {

@@ -66,7 +66,7 @@ func (p *Plan) hash() string {
 		add(s)
 	}
 	for _, o := range p.Outcomes {
-		o.Nondeterministic = withoutProse(o.Nondeterministic)
+		o.Nondeterministic, o.DeletedBy, o.Inventory = withoutProse(o.Nondeterministic), withoutProse(o.DeletedBy), withoutProse(o.Inventory)
 		add(o)
 	}
 	for _, r := range p.Retained {

@@ -54,6 +54,9 @@ func (b *builder) outcomes() []Outcome {
 		if by, withContents := b.result.ContentsDeleted[n]; withContents {
 			o.Follows = id(by)
 		}
+		if o.State.Deletes() {
+			o.Inventory = b.inventory(n)
+		}
 		out = append(out, o)
 	}
 	b.addData(out)
@@ -117,7 +120,12 @@ func (b *builder) deletedLater() map[graph.Node]Outcome {
 			} else if by, withContents := release.Result.ContentsDeleted[n]; withContents {
 				o.After = []object.Identity{b.graph.Object(release.Result.Transitions[by].Node).Identity}
 			}
-			if b.options.Mode.Cascades() || o.AfterNode() && o.After[0].IsNode() { // others delete its Pods
+			if in := release.Members[n]; in != nil {
+				with := b.graph.Object(in.Of).Identity
+				o.DeletedBy = reason.Of(reason.DeletedByController{Controller: b.result.Model.Inventory(in.Of).Controller, With: with})
+				o.After = []object.Identity{with}
+			}
+			if b.options.Mode.Cascades() || o.DeletedBy != nil || o.AfterNode() && o.After[0].IsNode() { // others delete its Pods
 				o.Follows = cmp.Or(out[causes[0]].Follows, steps[causes[0]], b.firstStep())
 			}
 			o.NotRecreated = b.graph.Object(n).Node != nil && !b.graph.Object(n).Controlled()
@@ -243,7 +251,7 @@ func (b *builder) nondeterministic(n graph.Node) *reason.Reason {
 	case b.release != nil && b.release.Result.Nondeterministic(n):
 		return b.release.Result.Reason(n)
 	}
-	return nil
+	return b.marksUnread(n)
 }
 
 // mayBeDeleted reports whether another order of events deletes an object that stays, or completes its deletion,

@@ -234,6 +234,11 @@ type Outcome struct {
 	// its namespace, its CustomResourceDefinition or the Service of these Endpoints, or later. It is
 	// empty for what only another run deletes.
 	Follows string `json:"follows,omitempty"`
+	// DeletedBy is which controller deletes the object later, by the inventory of another one; nil if none does.
+	DeletedBy *reason.Reason `json:"deletedBy,omitzero"`
+	// Inventory is what the controller of the object deletes with it, though no owner reference says so; nil if nothing is known
+	// of that.
+	Inventory *reason.Reason `json:"inventory,omitzero"`
 	// Data is what becomes of the data of a claim or a volume that is, or may be, deleted; nil for others.
 	Data *simulate.Data `json:"data,omitempty"`
 	// UsedBy is what still needs a deleted object after the run, and a terminating one waits for; as far as it

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/terminating"
 )
 
-// Retained is a dependent of a deleted object that is not deleted.
+// Retained is a dependent of a deleted object, or one that its controller leaves, that is not deleted.
 type Retained struct {
 	Object object.Identity `json:"object"`
 	*reason.Reason
@@ -53,6 +53,11 @@ func (b *builder) retained(outcomes []Outcome) []Retained {
 			out = append(out, b.retain(e.Node, orphaned))
 		}
 	}
+	b.keptMembers(outcomes, func(n graph.Node, why *reason.Reason) {
+		if o := b.result.Model.Object(n); o != nil && !o.Terminating() && !leaves.Has(n) && seen.Add(n) {
+			out = append(out, Retained{Object: o.Identity, Reason: why, KeptBy: []object.Identity{}})
+		}
+	})
 	slices.SortStableFunc(out, func(a, b Retained) int { return a.Object.Compare(b.Object) })
 	return out
 }

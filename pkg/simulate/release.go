@@ -20,11 +20,14 @@ type Release struct {
 	// Objects with equal lists share one list. An object without an entry depends on no
 	// release: the collector deletes it anyway once it processes it.
 	Causes map[graph.Node][]graph.Node
+	// Members are what controllers delete by inventories.
+	Members map[graph.Node]*Membership
 }
 
 type releaseState struct {
 	release  *Release
 	held     []graph.Node                // terminating, and not released yet
+	emptying []graph.Node                // released once their controllers have deleted what they delete with them
 	end      *Prediction                 // of the simulation
 	released map[graph.Node]bool         // objects whose foreign finalizers were removed
 	causes   map[graph.Node][]graph.Node // as Release.Causes, for everything that changed; see attribute
@@ -38,7 +41,7 @@ func (c *Prediction) SimulateRelease() *Release {
 	s := c.simulation.clone()
 	s.start()
 	s.release = &releaseState{
-		release:  &Release{Causes: map[graph.Node][]graph.Node{}},
+		release:  &Release{Causes: map[graph.Node][]graph.Node{}, Members: map[graph.Node]*Membership{}},
 		end:      c,
 		released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[string][]graph.Node{},
 	}
@@ -118,12 +121,25 @@ func (s *simulation) releaseHeld() bool {
 	if s.release == nil {
 		return false
 	}
-	any := s.deletePodsOfGoneNodes()
-	for r := s.release; len(r.held) > 0; {
+	any, r := s.deletePodsOfGoneNodes(), s.release
+	emptying := r.emptying
+	r.emptying = nil
+	for _, n := range emptying {
+		if s.inventoryLeft(n) {
+			r.emptying = append(r.emptying, n)
+		} else {
+			r.held = append(r.held, n)
+		}
+	}
+	for len(r.held) > 0 {
 		n := r.held[0]
 		r.held = r.held[1:]
 		o := s.model.Object(n)
 		if o == nil || !o.Terminating() || r.released[n] {
+			continue
+		}
+		if !slices.Contains(emptying, n) && s.deleteInventory(n) {
+			r.emptying, any = append(r.emptying, n), true
 			continue
 		}
 		r.released[n], any = true, true

@@ -34,7 +34,10 @@ type kubectlList struct {
 	callers      []Caller
 	managers     map[types.UID]reason.ManagedBy
 	usages       map[types.UID]object.Usage
-	leftOut      int // documents that are not an object of a cluster
+	applications []*object.Object                    // those that have an inventory
+	whole        map[object.Identity]json.RawMessage // these, and the Secrets of Helm, without UIDs
+	annotations  map[types.UID]map[string]string     // those that tell the controllers of inventories to keep an object
+	leftOut      int                                 // documents that are not an object of a cluster
 	firstLeftOut error
 }
 
@@ -99,6 +102,7 @@ func (l *kubectlList) addItem(document []byte, defaults metav1.TypeMeta, depth i
 	if l.types == nil {
 		l.types, l.definitions, l.nodes = map[schema.GroupVersionKind]*Type{}, map[schema.GroupKind][]Type{}, map[string]object.PodNode{}
 		l.managers, l.usages = map[types.UID]reason.ManagedBy{}, map[types.UID]object.Usage{}
+		l.whole, l.annotations = map[object.Identity]json.RawMessage{}, map[types.UID]map[string]string{}
 	}
 	t, ok := l.types[gvk]
 	if !ok {
@@ -142,6 +146,7 @@ func (l *kubectlList) addItem(document []byte, defaults metav1.TypeMeta, depth i
 		if u, ok := object.UsageOf(added.Identity, document); ok {
 			l.usages[added.UID] = u
 		}
+		l.addInventory(&added, document, o.Metadata.Annotations)
 		l.objects.Add(&added)
 	}
 	return nil
@@ -289,5 +294,63 @@ func (l *kubectlList) snapshot(now time.Time, complete bool) *Snapshot {
 	}
 	s.Normalize()
 	s.Listed = slices.Compact(s.Listed)
+	return l.withInventories(s)
+}
+
+var errNotInFile = errors.New("it is not in the file")
+
+func unidentified(i object.Identity) object.Identity {
+	i.UID = ""
+	return i
+}
+
+// addInventory keeps what withInventories needs of an object.
+func (l *kubectlList) addInventory(o *object.Object, whole json.RawMessage, annotations map[string]string) {
+	if InventoryController(o) != "" {
+		l.applications = append(l.applications, o)
+	}
+	if InventoryController(o) != "" || IsHelmRevision(o.Identity) {
+		l.whole[unidentified(o.Identity)] = whole
+	}
+	for key, value := range annotations {
+		if tellsToKeep(key) {
+			if l.annotations[o.UID] == nil {
+				l.annotations[o.UID] = map[string]string{}
+			}
+			l.annotations[o.UID][key] = value
+		}
+	}
+}
+
+// withInventories returns a snapshot with the inventories that the file has.
+func (l *kubectlList) withInventories(s *Snapshot) *Snapshot {
+	read := map[types.UID]*Inventory{}
+	for _, o := range l.applications {
+		inventory, err := InventoryOf(o, func(i object.Identity) (json.RawMessage, error) {
+			if whole, known := l.whole[unidentified(i)]; known {
+				return whole, nil
+			}
+			return nil, errNotInFile
+		})
+		if errors.Is(err, errNotInFile) {
+			inventory.Unknown = NotInFile
+		}
+		read[o.UID] = inventory
+	}
+	if len(read) == 0 {
+		return s
+	}
+	s = s.WithInventories(read)
+	labels := map[types.UID]map[string]string{}
+	for _, o := range s.Objects {
+		labels[o.UID] = o.Labels
+	}
+	for _, inventory := range read {
+		for i := range inventory.Members {
+			if m := &inventory.Members[i]; inventory.DependsOnMarks() {
+				inventory.Mark(m, labels[m.UID], l.annotations[m.UID])
+			}
+		}
+	}
 	return s
 }

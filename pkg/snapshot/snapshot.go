@@ -34,6 +34,8 @@ type Snapshot struct {
 	Managers map[types.UID]reason.ManagedBy
 	// Usages are those of the objects in a file of kubectl, by UID. They are not saved.
 	Usages map[types.UID]object.Usage
+	// Inventories are those that were read, by the UIDs of their objects. They are not saved.
+	Inventories map[types.UID]*Inventory
 	// ActiveLeases are the Leases that were renewed in the hour before the scan, with their holders. They are nil if
 	// they were not read, and not saved.
 	ActiveLeases []string

@@ -32,12 +32,14 @@ type layout struct {
 	outcomes map[object.Identity]*plan.Outcome
 	retained map[object.Identity]*plan.Retained
 	blocked  map[object.Identity]*plan.Blocked
+	listed   map[string]bool // see listed
 }
 
 func newLayout(p *plan.Plan, palette *color.Palette) *layout {
 	l := &layout{
 		plan: p, palette: palette, byObject: map[object.Identity]*line{}, outcomes: map[object.Identity]*plan.Outcome{},
 		retained: map[object.Identity]*plan.Retained{}, blocked: map[object.Identity]*plan.Blocked{},
+		listed: listed(p),
 	}
 	for i := range p.Retained {
 		l.retained[p.Retained[i].Object] = &p.Retained[i]
@@ -117,7 +119,7 @@ func (l *layout) causeOfSteps(on *line, byID map[string]*plan.Step) *line {
 func (l *layout) causeOfOutcome(o *plan.Outcome, by *plan.Step) *line {
 	if o.When == plan.Later {
 		switch inNamespace := by != nil && by.Object.IsNamespace() && by.Object.Name == o.Object.Namespace; {
-		case !l.plan.Mode.Cascades() && !o.AfterNode(), o.Already && !inNamespace && !o.AfterNode():
+		case !l.plan.Mode.Cascades() && !o.AfterNode() && o.DeletedBy == nil, o.Already && !inNamespace && !o.AfterNode():
 			return nil
 		case !inNamespace && len(o.After) > 0:
 			return l.byObject[o.After[0]]

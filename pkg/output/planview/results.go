@@ -95,7 +95,7 @@ func Hangs(p *plan.Plan) (keeps object.Identity, sentence string, ok bool) {
 			_, unknown := byController(b.Finalizers)
 			contained := s.Object.IsNamespace() && b.Object.Namespace == s.Object.Name || s.Object.IsCRD() && follows[b.Object] == s.ID
 			if s.Action == plan.ActionDelete && contained && len(unknown) > 0 {
-				return b.Object, name(s.Object.Identity) + " will hang in Terminating until " + removal(b.Finalizers) + " from " + name(b.Object), true
+				return b.Object, name(s.Object.Identity) + " will hang in Terminating until " + removal(b.Finalizers, listed(p)) + " from " + name(b.Object), true
 			}
 		}
 	}

@@ -113,21 +113,19 @@ func DeletionSummary(p *plan.Plan, palette *color.Palette) string {
 	if total > 0 {
 		parts = append(parts, wording.Thousands(total)+" more "+when+": "+listKinds(later, critical, palette))
 	}
-	perhaps, unseen := 0, "" // claims that another order of events deletes; who deletes what owner references do not show
+	perhaps, more := 0, unseen(p) // claims that another order of events deletes
 	for i := range p.Outcomes {
-		o := &p.Outcomes[i]
-		if o.MayBeDeleted && isClaim(o.Object) {
+		if o := &p.Outcomes[i]; o.MayBeDeleted && isClaim(o.Object) {
 			perhaps++
 		}
-		unseen = cmp.Or(unseen, simulate.AlsoDeleted(o.WaitsFor))
 	}
 	switch {
 	case perhaps > 0:
 		parts = append(parts, "perhaps PersistentVolumeClaim "+wording.Thousands(perhaps))
 	case len(parts) == 0:
 		return ""
-	case unseen != "":
-		parts = append(parts, unseen+", which is not shown here")
+	case more != "":
+		parts = append(parts, more)
 	case !claims && p.ClaimsUnread():
 		parts = append(parts, "no PersistentVolumeClaims among the objects that this tool could read")
 	case !claims:

@@ -71,6 +71,7 @@ func (l *layout) withConsequences(on *line, why string) string {
 	if o.When == plan.Later {
 		parts = append(parts, p.Changed("deleted "+l.whenGone(o, object.Identity{})))
 	}
+	parts = append(parts, p.Changed(inventory(o)))
 	return joined("; ", append(parts, uncertain(o))...)
 }
 
@@ -174,10 +175,10 @@ func usedBy(o *plan.Outcome) string {
 }
 
 // untilUnused returns that an object stays because it is in use, and what holds it besides.
-func untilUnused(o *plan.Outcome) string {
+func (l *layout) untilUnused(o *plan.Outcome) string {
 	text := usedBy(o) + ": stays until nothing uses it"
 	if rest := slices.DeleteFunc(foreign(o.WaitsFor), func(f string) bool { return simulate.Protects(f, o.Object) }); len(rest) > 0 {
-		text += " and " + removal(rest)
+		text += " and " + removal(rest, l.listed)
 	}
 	return text
 }
@@ -185,14 +186,14 @@ func untilUnused(o *plan.Outcome) string {
 // waits returns what a terminating object waits for.
 func (l *layout) waits(left *plan.Outcome) string {
 	if left.InUse() {
-		return untilUnused(left)
+		return l.untilUnused(left)
 	}
 	if b := l.blocked[left.Object]; b != nil && len(b.Finalizers) == 0 {
 		return "then it " + escape.Line(b.Reason.Message())
 	}
 	switch by := foreign(left.WaitsFor); {
 	case len(by) > 0 && by[0] != object.NamespaceFinalizer:
-		return "then it is blocked until " + removal(by)
+		return "then it is blocked until " + removal(by, l.listed)
 	case len(by) == 0:
 		return "then it waits for its dependents"
 	case left.Object.Kind == "Pod":
@@ -224,8 +225,8 @@ func byController(finalizers []string) (known, unknown []string) {
 	return known, unknown
 }
 
-// removal returns who removes which finalizers, as a clause.
-func removal(finalizers []string) string {
+// removal returns who removes which finalizers, as a clause. The inventories of what is listed say what else is deleted.
+func removal(finalizers []string, listed map[string]bool) string {
 	known, unknown := byController(finalizers)
 	var parts []string
 	if slices.Contains(finalizers, object.NamespaceFinalizer) {
@@ -233,7 +234,7 @@ func removal(finalizers []string) string {
 	}
 	for _, f := range known {
 		controller, _, _ := simulate.FinalizerController(f)
-		if deletes := simulate.DeletesFirst(f); deletes != "" {
+		if deletes := simulate.DeletesFirst(f); deletes != "" && !listed[f] {
 			controller += " has deleted " + deletes + " (not shown here) and"
 		}
 		parts = append(parts, controller+" removes "+escape.Word(f))
@@ -280,11 +281,11 @@ func (l *layout) whyWithout(o *plan.Outcome, above object.Identity) string {
 	case o.State == plan.Terminating:
 		parts = append(parts, container, l.waits(o))
 	case len(o.WaitsFor) > 0:
-		parts = append(parts, "it was already being deleted, and now "+removal(o.WaitsFor))
+		parts = append(parts, "it was already being deleted, and now "+removal(o.WaitsFor, l.listed))
 	default:
 		parts = append(parts, container)
 	}
-	return joined("; ", append(parts, data(o), uncertain(o))...)
+	return joined("; ", append(parts, inventory(o), data(o), uncertain(o))...)
 }
 
 // whenGone returns after what an object is deleted later: "once its owner is gone". Below the row of
@@ -299,15 +300,19 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 		text = "once " + names[0] + " is gone"
 	}
 	switch {
+	case o.DeletedBy != nil && names[0] == name(above):
+		return escape.Line(o.DeletedBy.Brief())
+	case o.DeletedBy != nil:
+		return escape.Line(o.DeletedBy.Message())
 	case len(names) == 1 && o.After[0].IsNode() && (o.AfterNode() || o.Object.Kind == "Pod"):
 		if text = "about a minute after " + names[0] + " is gone"; o.NotRecreated {
 			text += "; no controller recreates it"
 		}
 		return text
 	case len(names) == 0 && o.InUse():
-		return "it was already being deleted, " + untilUnused(o)
+		return "it was already being deleted, " + l.untilUnused(o)
 	case len(names) == 0:
-		return "it was already being deleted, held until " + removal(o.WaitsFor)
+		return "it was already being deleted, held until " + removal(o.WaitsFor, l.listed)
 	case len(names) == 1 && names[0] == name(above):
 		text = "once its owner is gone"
 		if o.Object.IsNamespace() || o.Object.IsCRD() {
@@ -320,5 +325,5 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 	if o.AfterNode() {
 		return text
 	}
-	return text + ", held until " + removal(o.WaitsFor)
+	return text + ", held until " + removal(o.WaitsFor, l.listed)
 }

@@ -1,0 +1,59 @@
+package simulate
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
+	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
+)
+
+// Inventory returns what the controller of an object deletes with it, or nil if it has no inventory, or none was read.
+func (m *Model) Inventory(n graph.Node) *snapshot.Inventory {
+	return m.graph.Snapshot().Inventories[m.graph.UID(n)]
+}
+
+// Membership is by which inventory an object is deleted.
+type Membership struct {
+	Of     graph.Node
+	Member snapshot.Member
+}
+
+// deleteInventory deletes what the controller of a terminating object deletes with it, as long as its finalizer is there.
+// It reports whether the controller waits until all of that is gone. The order among these deletions and those of
+// the collector is not known: they are requests like those of a user.
+func (s *simulation) deleteInventory(n graph.Node) (waits bool) {
+	inventory, o := s.model.Inventory(n), s.model.now[n]
+	if inventory == nil || inventory.Nothing != nil || !slices.Contains(o.Finalizers, inventory.Finalizer) {
+		return false
+	}
+	for _, member := range inventory.Members {
+		m := s.model.graph.Find(member.UID)
+		before := s.model.Object(m)
+		if member.Kept != nil || before == nil || before.Terminating() || m == n || before.DeleteForbidden() {
+			s.release.addHeld(s, m)
+			continue
+		}
+		s.bounds.Deletes = append(slices.Clip(s.bounds.Deletes), DeleteRequest{Node: m, Policy: inventory.Policy})
+		t := Transition{
+			Node: m, Decision: collector.Decision{Action: collector.ActionDelete, Policy: inventory.Policy}, Requested: true,
+			StateBefore: before, Verdicts: s.verdicts(m), OrphanedFrom: graph.None, CausedBy: none,
+		}
+		if !s.effective(t) {
+			continue
+		}
+		s.release.release.Members[m] = &Membership{n, member}
+		s.release.add(m, []graph.Node{n})
+		if index := s.apply(t); s.model.now[m] != nil {
+			s.applySideEffects(index, m)
+		}
+	}
+	return inventory.Waits
+}
+
+// inventoryLeft reports whether something is left of what the controller of an object deletes with it.
+func (s *simulation) inventoryLeft(n graph.Node) bool {
+	return slices.ContainsFunc(s.model.Inventory(n).Members, func(member snapshot.Member) bool {
+		return member.Kept == nil && member.UID != s.model.graph.UID(n) && s.model.Object(s.model.graph.Find(member.UID)) != nil
+	})
+}
