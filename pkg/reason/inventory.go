@@ -73,7 +73,7 @@ func (r InventoryDeleted) Message() string {
 		text += fmt.Sprintf(" and keeps %d", r.Kept)
 	}
 	if r.Unread > 0 {
-		text += fmt.Sprintf(", and perhaps %d more that this tool could not read", r.Unread)
+		text += fmt.Sprintf("; it may delete %d more, which this tool could not read", r.Unread)
 	}
 	if len(r.Hooks) > 0 {
 		text += "; it also runs hooks, which may delete or create more: " + strings.Join(r.Hooks, ", ")
@@ -92,7 +92,7 @@ func (r DeletedByController) Message() string {
 	return fmt.Sprintf("%s deletes it with %s", r.Controller, r.With)
 }
 
-func (r DeletedByController) Brief() string { return r.Controller + " deletes it" }
+func (r DeletedByController) Brief() string { return "deleted by " + r.Controller }
 
 func (r KeptByMark) Message() string {
 	return fmt.Sprintf("%s keeps it because of %s", r.Controller, r.Mark)

@@ -80,9 +80,18 @@ func (s *simulation) begunByRun(n graph.Node) bool {
 }
 
 func (r *releaseState) addHeld(s *simulation, n graph.Node) {
-	if o := s.model.Object(n); o != nil && o.Terminating() && !r.released[n] {
+	o := s.model.Object(n)
+	if o == nil || !o.Terminating() || r.released[n] {
+		return
+	}
+	if r.end.Model.Object(n).Terminating() || heldByOthers(o) { // the collector alone holds what it begins to delete
 		r.held = append(r.held, n)
 	}
+}
+
+// heldByOthers reports whether others than the collector have to act before a terminating object is gone.
+func heldByOthers(o *object.Object) bool {
+	return len(o.ForeignFinalizers()) > 0 || o.InGracePeriod() || DeletesContents(o.Identity)
 }
 
 func (r *releaseState) onStateChange(s *simulation, n graph.Node, old *object.Object) {

@@ -37,7 +37,7 @@ func unseen(p *plan.Plan) string {
 				return inventory(o)
 			case reason.InventoryDeleted:
 				if of.Unread > 0 {
-					return fmt.Sprintf("perhaps %d more that %s deletes and this tool could not read", of.Unread, of.Controller)
+					return fmt.Sprintf("perhaps %d more that %s deletes, which this tool could not read", of.Unread, escape.Line(of.Controller))
 				}
 			}
 		}

@@ -67,11 +67,10 @@ func (l *layout) withConsequences(on *line, why string) string {
 	if s.Finalizer() == "" && len(o.UsedBy) > 0 && !o.InUse() {
 		parts = append(parts, p.Deleted(usedBy(o)))
 	}
-	parts = append(parts, p.Changed(l.held(on)), volume)
+	parts = append(parts, p.Changed(inventory(o)), p.Changed(l.held(on)), volume)
 	if o.When == plan.Later {
 		parts = append(parts, p.Changed("deleted "+l.whenGone(o, object.Identity{})))
 	}
-	parts = append(parts, p.Changed(inventory(o)))
 	return joined("; ", append(parts, uncertain(o))...)
 }
 
