@@ -313,9 +313,11 @@ func (l *layout) whenGone(o *plan.Outcome, above object.Identity) string {
 	case len(names) == 0:
 		return "it was already being deleted, held until " + removal(o.WaitsFor, l.listed)
 	case len(names) == 1 && names[0] == name(above):
-		text = "once its owner is gone"
-		if o.Object.IsNamespace() || o.Object.IsCRD() {
+		switch text = "once its owner is gone"; {
+		case simulate.DeletesContents(o.Object):
 			text = "once nothing is left in it"
+		case simulate.DeletesContents(above):
+			text = withContainer
 		}
 		if slices.Equal(foreign(l.outcome(above).WaitsFor), foreign(o.WaitsFor)) {
 			return text
