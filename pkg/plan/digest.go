@@ -66,7 +66,10 @@ func (p *Plan) hash() string {
 		add(s)
 	}
 	for _, o := range p.Outcomes {
-		o.Nondeterministic, o.DeletedBy, o.Inventory = withoutProse(o.Nondeterministic), withoutProse(o.DeletedBy), withoutProse(o.Inventory)
+		o.Nondeterministic, o.DeletedBy = withoutProse(o.Nondeterministic), withoutProse(o.DeletedBy)
+		if in := o.Inventory; in != nil {
+			o.Inventory = &Inventory{withoutProse(in.Reason), in.MayDeleteMore}
+		}
 		add(o)
 	}
 	for _, r := range p.Retained {

@@ -7,36 +7,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
+// Inventory is what the controller of a deleted object deletes with it, though no owner reference says so.
+type Inventory struct {
+	*reason.Reason
+	MayDeleteMore bool `json:"mayDeleteMore,omitzero"` // than could be read
+}
+
 // inventory returns what the controller of a deleted object deletes with it, or nil if it has no inventory.
-func (b *builder) inventory(n graph.Node) *reason.Reason {
+func (b *builder) inventory(n graph.Node) *Inventory {
 	o, in := b.graph.Object(n), b.result.Model.Inventory(n)
 	if in == nil && snapshot.InventoryController(o) != "" {
 		in = snapshot.UnreadInventory(o, snapshot.NotInFile)
 	}
 	switch {
 	case snapshot.IsHelmRevision(o.Identity) && b.membership(n) == nil:
-		return reason.ReleaseForgotten
+		return &Inventory{Reason: reason.ReleaseForgotten}
 	case in == nil:
 		return nil
 	case in.Nothing != nil:
-		return in.Nothing
+		return &Inventory{Reason: in.Nothing}
 	case b.result.Model.Object(n) == nil: // a person has removed its finalizer
-		return reason.InventoryNotHeld(in.Controller, in.Finalizer)
+		return &Inventory{Reason: reason.InventoryNotHeld(in.Controller, in.Finalizer)}
 	case in.Unknown != "":
-		return reason.Of(reason.InventoryUnread{Controller: in.Controller, ErrorClass: string(in.Unknown)})
-	default:
-		out := reason.InventoryDeleted{Controller: in.Controller, Unread: in.Unread, Unapproved: in.Unapproved, Hooks: in.Hooks}
-		for _, m := range in.Members {
-			switch {
-			case m.UID == o.UID:
-			case m.Kept != nil:
-				out.Kept++
-			default:
-				out.Objects++
-			}
-		}
-		return reason.Of(out)
+		return &Inventory{reason.Of(reason.InventoryUnread{Controller: in.Controller, ErrorClass: string(in.Unknown)}), true}
 	}
+	out := reason.InventoryDeleted{Controller: in.Controller, Unread: in.Unread, Unapproved: in.Unapproved, Hooks: in.Hooks}
+	for _, m := range in.Members {
+		switch {
+		case m.UID == o.UID:
+		case m.Kept != nil:
+			out.Kept++
+		default:
+			out.Objects++
+		}
+	}
+	return &Inventory{reason.Of(out), in.Unread > 0}
 }
 
 // membership returns by which inventory an object is deleted later, or nil.
@@ -58,15 +63,14 @@ func (b *builder) marksUnread(n graph.Node) *reason.Reason {
 // keptMembers calls keep with what the controllers of deleted objects leave of what their inventories list.
 func (b *builder) keptMembers(outcomes []Outcome, keep func(graph.Node, *reason.Reason)) {
 	for i := range outcomes {
-		if outcomes[i].Inventory == nil || outcomes[i].Inventory.Code != inventoryDeleted {
+		in := b.result.Model.ActiveInventory(b.graph.Find(outcomes[i].Object.UID))
+		if in == nil || !outcomes[i].State.Deletes() {
 			continue
 		}
-		for _, m := range b.result.Model.Inventory(b.graph.Find(outcomes[i].Object.UID)).Members {
+		for _, m := range in.Members {
 			if m.Kept != nil {
 				keep(b.graph.Find(m.UID), m.Kept)
 			}
 		}
 	}
 }
-
-var inventoryDeleted = reason.Of(reason.InventoryDeleted{}).Code

@@ -236,9 +236,8 @@ type Outcome struct {
 	Follows string `json:"follows,omitempty"`
 	// DeletedBy is which controller deletes the object later, by the inventory of another one; nil if none does.
 	DeletedBy *reason.Reason `json:"deletedBy,omitzero"`
-	// Inventory is what the controller of the object deletes with it, though no owner reference says so; nil if nothing is known
-	// of that.
-	Inventory *reason.Reason `json:"inventory,omitzero"`
+	// Inventory is what the controller of the object deletes with it; nil if none is known that does so.
+	Inventory *Inventory `json:"inventory,omitempty"`
 	// Data is what becomes of the data of a claim or a volume that is, or may be, deleted; nil for others.
 	Data *simulate.Data `json:"data,omitempty"`
 	// UsedBy is what still needs a deleted object after the run, and a terminating one waits for; as far as it

@@ -73,7 +73,7 @@ func (r InventoryDeleted) Message() string {
 		text += fmt.Sprintf(" and keeps %d", r.Kept)
 	}
 	if r.Unread > 0 {
-		text += fmt.Sprintf("; it may delete %d more, which this tool could not read", r.Unread)
+		text += "; " + r.Brief()
 	}
 	if len(r.Hooks) > 0 {
 		text += "; it also runs hooks, which may delete or create more: " + strings.Join(r.Hooks, ", ")
@@ -82,6 +82,11 @@ func (r InventoryDeleted) Message() string {
 		text += "; it waits until someone approves the deletion"
 	}
 	return text
+}
+
+// Brief is about what could not be read.
+func (r InventoryDeleted) Brief() string {
+	return fmt.Sprintf("%s may delete %d more, which this tool could not read", r.Controller, r.Unread)
 }
 
 func (r InventoryUnread) Message() string {

@@ -8,9 +8,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
-// Inventory returns what the controller of an object deletes with it, or nil if it has no inventory, or none was read.
+// Inventory returns what is known of what the controller of an object deletes with it, or nil if nothing is.
 func (m *Model) Inventory(n graph.Node) *snapshot.Inventory {
 	return m.graph.Snapshot().Inventories[m.graph.UID(n)]
+}
+
+// ActiveInventory returns the Inventory of an object if its controller deletes the members before the object is gone, or nil.
+func (m *Model) ActiveInventory(n graph.Node) *snapshot.Inventory {
+	in, o := m.Inventory(n), m.Object(n)
+	if in == nil || in.Nothing != nil || o == nil || !slices.Contains(o.Finalizers, in.Finalizer) {
+		return nil
+	}
+	return in
 }
 
 // Membership is by which inventory an object is deleted.
@@ -23,8 +32,8 @@ type Membership struct {
 // It reports whether the controller waits until all of that is gone. The order among these deletions and those of
 // the collector is not known: they are requests like those of a user.
 func (s *simulation) deleteInventory(n graph.Node) (waits bool) {
-	inventory, o := s.model.Inventory(n), s.model.now[n]
-	if inventory == nil || inventory.Nothing != nil || !slices.Contains(o.Finalizers, inventory.Finalizer) {
+	inventory := s.model.ActiveInventory(n)
+	if inventory == nil {
 		return false
 	}
 	for _, member := range inventory.Members {

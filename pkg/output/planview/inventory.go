@@ -2,16 +2,19 @@ package planview
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 )
 
 // inventory returns what the controller of an object deletes with it, or an empty string.
-func inventory(o *plan.Outcome) string { return escape.Line(o.Inventory.Message()) }
+func inventory(o *plan.Outcome) string {
+	if o.Inventory == nil {
+		return ""
+	}
+	return escape.Line(o.Inventory.Message())
+}
 
 // listed returns the finalizers of objects of which the plan says what their controllers delete with them.
 func listed(p *plan.Plan) map[string]bool {
@@ -31,15 +34,8 @@ func unseen(p *plan.Plan) string {
 	known, out := listed(p), ""
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
-		if o.Inventory != nil {
-			switch of := o.Inventory.Parameters.(type) {
-			case reason.InventoryUnread:
-				return inventory(o)
-			case reason.InventoryDeleted:
-				if of.Unread > 0 {
-					return fmt.Sprintf("perhaps %d more that %s deletes, which this tool could not read", of.Unread, escape.Line(of.Controller))
-				}
-			}
+		if o.Inventory != nil && o.Inventory.MayDeleteMore {
+			return escape.Line(o.Inventory.Brief())
 		}
 		for _, f := range o.WaitsFor {
 			if also := simulate.AlsoDeleted([]string{f}); also != "" && !known[f] {
