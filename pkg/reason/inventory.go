@@ -38,14 +38,15 @@ type (
 
 // Why the controller of a deleted object deletes nothing with it in this cluster.
 var (
-	// it does so only for an object with this finalizer
+	// the controller does so only for an object with this finalizer
 	InventoryNotHeld = says2("InventoryNotHeld", "controller finalizer", func(controller, finalizer string) string {
 		return fmt.Sprintf("%s deletes nothing with it: it does not have the finalizer %s", controller, finalizer)
 	})
-	// a field of its spec says so
+	// a field of its spec keeps what the controller has deployed
 	InventoryKept = says2("InventoryKept", "controller field", func(controller, field string) string {
 		return fmt.Sprintf("%s deletes nothing with it, because of %s", controller, field)
 	})
+	// its objects are in another cluster, as far as it names one
 	InventoryElsewhere = says2("InventoryElsewhere", "controller cluster", func(controller, cluster string) string {
 		return fmt.Sprintf("%s deletes what it has deployed to %s, which is not shown here", controller, cluster)
 	})
@@ -55,11 +56,13 @@ var (
 
 // Why it leaves an object that its inventory lists, or may.
 var (
+	// the object is a CustomResourceDefinition, and the controller leaves these
 	DefinitionKept = with[string]("DefinitionKept", "controller", "%s deletes no CustomResourceDefinitions")
 	// the labels of the object do not name what is deleted as its owner
 	KeptForOther = says2("KeptForOther", "controller with", func(controller string, with object.Identity) string {
 		return fmt.Sprintf("%s keeps it: its labels do not name %s", controller, with)
 	})
+	// labels or annotations of the object may keep it, and could not be read
 	MarksUnread = with[string]("MarksUnread", "controller", "its labels and annotations could not be read, with which it may tell %s to keep it")
 )
 
