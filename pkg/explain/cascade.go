@@ -124,7 +124,9 @@ func (b *answerBuilder) cascadeOf(nodes []graph.Node) *Cascade {
 	kinds := map[KindCount]int{claim: 0}
 	volumes := simulate.NewVolumes(b.graph)
 	for _, n := range append(nodes, b.node) {
-		out.Unseen = cmp.Or(out.Unseen, simulate.AlsoDeleted(b.graph.Object(n).Finalizers))
+		if in := b.result.Model.Inventory(n); in == nil || in.Unknown != "" {
+			out.Unseen = cmp.Or(out.Unseen, simulate.AlsoDeleted(b.graph.Object(n).Finalizers))
+		}
 	}
 	for _, n := range nodes {
 		i := b.graph.Object(n).Identity

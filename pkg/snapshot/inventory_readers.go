@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,7 +122,11 @@ func readApplication(out *Inventory, o *object.Object, raw json.RawMessage, _ Re
 	if err := json.Unmarshal(raw, &app); err != nil {
 		return err
 	}
-	if to := cmp.Or(app.Spec.Destination.Server, app.Spec.Destination.Name); to != "https://kubernetes.default.svc" && to != "in-cluster" {
+	switch to := cmp.Or(app.Spec.Destination.Server, app.Spec.Destination.Name); to {
+	case "https://kubernetes.default.svc", "in-cluster":
+	case "":
+		return errors.New("it has no destination")
+	default:
 		out.Nothing = reason.InventoryElsewhere(out.Controller, "cluster "+to)
 		return nil
 	}

@@ -124,7 +124,9 @@ func TestGitOpsCascadeEndsAsPredicted(t *testing.T) {
 
 	args := []string{"delete", "application/root", "-n", apps}
 	var plan struct {
-		Outcomes []struct{ Object struct{ Kind, Namespace, Name string } }
+		Outcomes []struct {
+			Object struct{ Kind, Namespace, Name string }
+		}
 	}
 	s.must(json.Unmarshal([]byte(s.gc(append(args, "--dry-run", "-o", "json")...).exits(t, 0).Stdout), &plan))
 	predicted := len(plan.Outcomes)
