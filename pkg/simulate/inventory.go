@@ -28,14 +28,9 @@ type Membership struct {
 	Member snapshot.Member
 }
 
-// deleteInventory deletes what the controller of a terminating object deletes with it, as long as its finalizer is there.
-// It reports whether the controller waits until all of that is gone. The order among these deletions and those of
-// the collector is not known: they are requests like those of a user.
-func (s *simulation) deleteInventory(n graph.Node) (waits bool) {
-	inventory := s.model.ActiveInventory(n)
-	if inventory == nil {
-		return false
-	}
+// deleteInventory deletes what the controller of a terminating object deletes with it. The order among these deletions
+// and those of the collector is not known: they are requests like those of a user.
+func (s *simulation) deleteInventory(n graph.Node, inventory *snapshot.Inventory) {
 	for _, member := range inventory.Members {
 		m := s.model.graph.Find(member.UID)
 		before := s.model.Object(m)
@@ -57,12 +52,12 @@ func (s *simulation) deleteInventory(n graph.Node) (waits bool) {
 			s.applySideEffects(index, m)
 		}
 	}
-	return inventory.Waits
 }
 
 // inventoryLeft reports whether something is left of what the controller of an object deletes with it.
-func (s *simulation) inventoryLeft(n graph.Node) bool {
-	return slices.ContainsFunc(s.model.Inventory(n).Members, func(member snapshot.Member) bool {
-		return member.Kept == nil && member.UID != s.model.graph.UID(n) && s.model.Object(s.model.graph.Find(member.UID)) != nil
+func (s *simulation) inventoryLeft(n graph.Node, inventory *snapshot.Inventory) bool {
+	return slices.ContainsFunc(inventory.Members, func(member snapshot.Member) bool {
+		m := s.model.graph.Find(member.UID)
+		return member.Kept == nil && m != n && s.model.Object(m) != nil
 	})
 }

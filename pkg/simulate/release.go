@@ -27,7 +27,8 @@ type Release struct {
 type releaseState struct {
 	release  *Release
 	held     []graph.Node                // terminating, and not released yet
-	emptying []graph.Node                // released once their controllers have deleted what they delete with them
+	emptying []graph.Node                // held until their inventories are gone
+	emptied  map[graph.Node]bool         // their controllers have deleted what their inventories list
 	end      *Prediction                 // of the simulation
 	released map[graph.Node]bool         // objects whose foreign finalizers were removed
 	causes   map[graph.Node][]graph.Node // as Release.Causes, for everything that changed; see attribute
@@ -43,7 +44,7 @@ func (c *Prediction) SimulateRelease() *Release {
 	s.release = &releaseState{
 		release:  &Release{Causes: map[graph.Node][]graph.Node{}, Members: map[graph.Node]*Membership{}},
 		end:      c,
-		released: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[string][]graph.Node{},
+		released: map[graph.Node]bool{}, emptied: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[string][]graph.Node{},
 	}
 	changed := slices.Concat(c.Requested, c.FinalizersRemoved.Nodes())
 	for i := range c.Transitions {
@@ -131,15 +132,7 @@ func (s *simulation) releaseHeld() bool {
 		return false
 	}
 	any, r := s.deletePodsOfGoneNodes(), s.release
-	emptying := r.emptying
-	r.emptying = nil
-	for _, n := range emptying {
-		if s.inventoryLeft(n) {
-			r.emptying = append(r.emptying, n)
-		} else {
-			r.held = append(r.held, n)
-		}
-	}
+	r.held, r.emptying = append(r.held, r.emptying...), nil
 	for len(r.held) > 0 {
 		n := r.held[0]
 		r.held = r.held[1:]
@@ -147,9 +140,15 @@ func (s *simulation) releaseHeld() bool {
 		if o == nil || !o.Terminating() || r.released[n] {
 			continue
 		}
-		if !slices.Contains(emptying, n) && s.deleteInventory(n) {
-			r.emptying, any = append(r.emptying, n), true
-			continue
+		if in := s.model.ActiveInventory(n); in != nil {
+			if !r.emptied[n] {
+				r.emptied[n], any = true, true
+				s.deleteInventory(n, in)
+			}
+			if in.Waits && s.inventoryLeft(n, in) {
+				r.emptying = append(r.emptying, n)
+				continue
+			}
 		}
 		r.released[n], any = true, true
 		left := podStopped(o)
