@@ -493,7 +493,7 @@ func TestTheSentencesOfWhatADeletionMeansForOthers(t *testing.T) {
 	}{
 		{
 			reason.UsedByOthers{Object: secret, As: object.AsVolume, Workload: web, Users: two},
-			"Secret/db is mounted by 2 Pods of Deployment/web: running ones keep it, but new ones will not start", "mounts it (2 Pods)",
+			"Secret/db is mounted by 2 Pods of Deployment/web: running ones keep it, but new ones will not start without it", "mounts it (2 Pods)",
 		},
 		{
 			reason.UsedByOthers{Object: secret, As: object.AsEnvironment, Users: two[:1]},
@@ -501,11 +501,11 @@ func TestTheSentencesOfWhatADeletionMeansForOthers(t *testing.T) {
 		},
 		{
 			reason.UsedByOthers{Object: account, As: object.AsAccount, Workload: web, Users: two[:1]},
-			"ServiceAccount/default is the account of 1 Pod of Deployment/web: the API server will reject their tokens", "runs as it (1 Pod)",
+			"ServiceAccount/default is the account of 1 Pod of Deployment/web: the API server will reject their tokens, and refuse new Pods without it", "runs as it (1 Pod)",
 		},
 		{
 			reason.UsedByOthers{Object: class, As: object.AsStorageClass, Users: []object.Identity{claim("a")}},
-			"StorageClass/fast is the class of PersistentVolumeClaim/a in namespace shop: no volume will be provisioned for new ones", "is of this class",
+			"StorageClass/fast is the class of PersistentVolumeClaim/a in namespace shop: no volume will be provisioned for new ones without it", "is of this class",
 		},
 		{reason.ClaimsStay{Object: web, Claims: []object.Identity{claim("a"), claim("b")}}, "Deployment/web leaves its claims behind: a, b", ""},
 		{reason.ReadyPodsGo{Workload: web, Deleted: 3, Ready: 3}, "removes 3 of 3 ready Pods of Deployment/web", ""},

@@ -46,14 +46,14 @@ type Budget struct {
 // users once the object is gone.
 var uses = map[object.UsedAs]struct{ by, it, then string }{
 	object.AsEnvironment:       {"read into the environment of", "reads it into its environment", "running containers keep it, but none will start without it"},
-	object.AsVolume:            {"mounted by", "mounts it", "running ones keep it, but new ones will not start"},
-	object.AsClaim:             {"mounted by", "mounts it", "what does not run yet may never start"},
-	object.AsAccount:           {"the account of", "runs as it", "the API server will reject their tokens, and refuse new Pods"},
-	object.AsPodClass:          {"the class of", "is of this class", "the API server will refuse new Pods"},
-	object.AsVolumeCredentials: {"used for volumes of", "uses it for a volume", "running ones keep them, but new ones may not start"},
-	object.AsPullSecret:        {"used to pull the images of", "pulls images with it", "new ones may fail to pull them"},
+	object.AsVolume:            {"mounted by", "mounts it", "running ones keep it, but new ones will not start without it"},
+	object.AsClaim:             {"mounted by", "mounts it", "those that do not run yet will not start without it"},
+	object.AsAccount:           {"the account of", "runs as it", "the API server will reject their tokens, and refuse new Pods without it"},
+	object.AsPodClass:          {"the class of", "is of this class", "the API server will refuse new Pods without it"},
+	object.AsVolumeCredentials: {"used for volumes of", "uses it for a volume", "running ones keep them, but new ones may not start without it"},
+	object.AsPullSecret:        {"used to pull the images of", "pulls images with it", "new ones may fail to pull them without it"},
 	object.AsOptional:          {"optional for", "uses it if it exists", "new ones will start without it"},
-	object.AsStorageClass:      {"the class of", "is of this class", "no volume will be provisioned for new ones"},
+	object.AsStorageClass:      {"the class of", "is of this class", "no volume will be provisioned for new ones without it"},
 	object.AsIngressClass:      {"the class of", "is of this class", "their controller may stop serving them"},
 	object.AsRole:              {"bound by", "binds it", "a binding without its role grants nothing"},
 }
@@ -63,11 +63,7 @@ func (r UsedByOthers) Message() string {
 	if r.Workload != (object.Identity{}) {
 		who = Count(len(r.Users), "Pod") + " of " + r.located(r.Workload)
 	}
-	how, then := uses[r.As], uses[r.As].then
-	if r.As == object.AsAccount && r.Object.Name == "default" { // it is recreated at once
-		then = "the API server will reject their tokens"
-	}
-	return fmt.Sprintf("%s is %s %s: %s", r.Object, how.by, who, then)
+	return fmt.Sprintf("%s is %s %s: %s", r.Object, uses[r.As].by, who, uses[r.As].then)
 }
 
 // Brief says it as what follows the user.
