@@ -37,8 +37,13 @@ func Users(g *graph.Graph, read Usages, named []graph.Node, goes func(graph.Node
 	at := map[use]int{}
 	var out []reason.UsedByOthers
 	for i := range g.Listed() {
-		n, o, used := graph.Node(i), g.Object(graph.Node(i)), map[graph.Node]bool{}
-		for _, by := range read[o.UID].Uses {
+		n, o := graph.Node(i), g.Object(graph.Node(i))
+		u := read[o.UID]
+		if len(named) == 0 || len(u.Uses) == 0 {
+			continue
+		}
+		used := map[graph.Node]bool{}
+		for _, by := range u.Uses {
 			of, ok := targets[target{by.GroupKind, o.Namespace, by.Name}]
 			if !ok {
 				of, ok = targets[target{by.GroupKind, "", by.Name}]
@@ -47,11 +52,11 @@ func Users(g *graph.Graph, read Usages, named []graph.Node, goes func(graph.Node
 				continue
 			}
 			used[of] = true
-			key := use{of, Workload(g, n), by.As}
-			if key.workload == n || goes(key.workload) {
-				key.workload = graph.None
+			key := use{of, graph.None, by.As}
+			if workload := Workload(g, n); o.IsPod() && workload != n && !goes(workload) {
+				key.workload = workload
 			}
-			ended := read[o.UID].Ended && (key.workload == graph.None || g.Object(key.workload).Kind == "Job")
+			ended := u.Ended && (key.workload == graph.None || g.Object(key.workload).Kind == "Job")
 			if ended || key.workload == graph.None && goes(n) {
 				continue
 			}
@@ -141,14 +146,15 @@ func Serving(g *graph.Graph, going graph.Set) (out []object.Identity) {
 // ReadyPods returns of each workload how many of its ready Pods go, and the PodDisruptionBudgets that protect them.
 // Pods without a workload count if a PodDisruptionBudget protects them, and workloads if all their Pods were read.
 func ReadyPods(g *graph.Graph, read Usages, going graph.Set) (out []reason.ReadyPodsGo) {
+	pods := going.Nodes()
 	var budgets []graph.Node
 	for i := range g.Listed() {
-		if read[g.UID(graph.Node(i))].Budget != nil {
+		if len(pods) > 0 && read[g.UID(graph.Node(i))].Budget != nil {
 			budgets = append(budgets, graph.Node(i))
 		}
 	}
 	done := graph.NewSet(g)
-	for _, pod := range going.Nodes() {
+	for _, pod := range pods {
 		workload := Workload(g, pod)
 		if !done.Add(workload) {
 			continue

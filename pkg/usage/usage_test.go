@@ -114,6 +114,19 @@ func TestUsers(t *testing.T) {
 	}
 }
 
+// A claim or a binding has no workload, even if a controller made it.
+func TestUsersThatAreNoPodsCountForThemselves(t *testing.T) {
+	role := st.Role("shop/reader", st.UID("o"))
+	operator := st.Object("example.com/v1", "Redis", "shop/cache", st.UID("c"))
+	binding := controlledBy(operator, "rbac.authorization.k8s.io/v1", "RoleBinding", "shop/readers", st.UID("b"))
+	g := graph.New(st.New(st.Listing(role, operator, binding)))
+	read := usages(t, map[*object.Object]string{&binding: `{"roleRef": {"kind": "Role", "name": "reader"}}`})
+	got := usage.Users(g, read, []graph.Node{g.Find(role.UID)}, func(graph.Node) bool { return false })
+	if len(got) != 1 || got[0].Message() != "Role/reader is bound by RoleBinding/readers: a binding without its role grants nothing" {
+		t.Errorf("got %v", got)
+	}
+}
+
 // Where one Pod could not be read, the number of ready ones is unknown.
 func TestReadyPodsNeedEveryPodOfAWorkload(t *testing.T) {
 	const ready = `{"metadata": {"labels": {"app": "web"}}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}`

@@ -59,7 +59,7 @@ var table = map[string]allowed{
 	"pkg/cmd/snapshot":            {own: "cli cluster/scan snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/stuck":               {own: "audit cli cluster/client cluster/health cluster/read cluster/scan cmd/why collector graph object output/auditreport snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/trace":               {own: "backup cli cluster/read cluster/scan object output/escape output/traceview output/wording snapshot trace trace/logs", other: "github.com/spf13/cobra"},
-	"pkg/cmd/tree":                {own: "cli cluster/client cluster/read cluster/scan collector graph object output/tree reason snapshot", other: "github.com/spf13/cobra"},
+	"pkg/cmd/tree":                {own: "cli cluster/client cluster/read cluster/scan collector graph object output/escape output/tree reason snapshot", other: "github.com/spf13/cobra"},
 	"pkg/cmd/version":             {own: "cli collector", other: "github.com/spf13/cobra"},
 	"pkg/cmd/why":                 {own: "cli cluster/client cluster/health cluster/read cluster/scan collector explain graph object output/explainview snapshot terminating", other: "github.com/spf13/cobra"},
 	"pkg/collector":               {own: "graph object reason snapshot"},

@@ -114,7 +114,7 @@ func readUsages(ctx context.Context, c *client.Client, q client.Query) (map[type
 	var whole json.RawMessage
 	var err error
 	if q.Name == "" {
-		err = client.EachWhole(ctx, c, q, metav1.ListOptions{Limit: c.Config.ChunkSize}, each)
+		err = client.EachWhole(ctx, c, q, metav1.ListOptions{Limit: manifestPageSize}, each)
 	} else if err = client.GetWhole(ctx, c, q, &whole); err == nil {
 		each(whole)
 	}

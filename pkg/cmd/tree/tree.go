@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
@@ -152,7 +153,7 @@ func (c *treeCommand) run(ctx context.Context, args []string) error {
 func (c *treeCommand) users(ctx context.Context, targets []graph.Node) ([]reason.UsedByOthers, error) {
 	found, unread, err := cli.UsersOf(ctx, cli.Scanned{Cluster: c.live, Snapshot: c.graph.Snapshot(), Judge: c.judge}, targets)
 	for _, gap := range unread {
-		fmt.Fprintf(c.scan.Err, "warning: others may use it, too: this tool could not read %s (%s)\n", gap, gap.Why())
+		fmt.Fprintf(c.scan.Err, "warning: others may use it, too: this tool could not read %s\n", escape.Line(gap.String()+" ("+gap.Why()+")"))
 	}
 	var searched []string
 	for _, n := range targets {
