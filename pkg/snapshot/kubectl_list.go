@@ -35,7 +35,7 @@ type kubectlList struct {
 	managers     map[types.UID]reason.ManagedBy
 	usages       map[types.UID]object.Usage
 	applications []*object.Object                    // those that have an inventory
-	whole        map[object.Identity]json.RawMessage // these, and the Secrets of Helm, without UIDs
+	whole        map[object.Identity]json.RawMessage // these, and the Secrets of Helm without UIDs
 	annotations  map[types.UID]map[string]string     // those that tell the controllers of inventories to keep an object
 	leftOut      int                                 // documents that are not an object of a cluster
 	firstLeftOut error
@@ -299,18 +299,13 @@ func (l *kubectlList) snapshot(now time.Time, complete bool) *Snapshot {
 
 var errNotInFile = errors.New("it is not in the file")
 
-func unidentified(i object.Identity) object.Identity {
-	i.UID = ""
-	return i
-}
-
 // addInventory keeps what withInventories needs of an object.
 func (l *kubectlList) addInventory(o *object.Object, whole json.RawMessage, annotations map[string]string) {
 	if InventoryController(o) != "" {
-		l.applications = append(l.applications, o)
+		l.applications, l.whole[o.Identity] = append(l.applications, o), whole
 	}
-	if InventoryController(o) != "" || IsHelmRevision(o.Identity) {
-		l.whole[unidentified(o.Identity)] = whole
+	if IsHelmRevision(o.Identity) { // a HelmRelease does not know the UID
+		l.whole[object.Identity{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}] = whole
 	}
 	for key, value := range annotations {
 		if tellsToKeep(key) {
@@ -327,7 +322,7 @@ func (l *kubectlList) withInventories(s *Snapshot) *Snapshot {
 	read := map[types.UID]*Inventory{}
 	for _, o := range l.applications {
 		inventory, err := InventoryOf(o, func(i object.Identity) (json.RawMessage, error) {
-			if whole, known := l.whole[unidentified(i)]; known {
+			if whole, known := l.whole[i]; known {
 				return whole, nil
 			}
 			return nil, errNotInFile
