@@ -3,7 +3,6 @@ package plan
 import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
-	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -16,11 +15,15 @@ type Inventory struct {
 // inventory returns what the controller of a deleted object deletes with it, or nil if it has no inventory.
 func (b *builder) inventory(n graph.Node) *Inventory {
 	o, in := b.graph.Object(n), b.result.Model.Inventory(n)
+	var withRelease bool // Helm deletes it with all others
+	if b.release != nil {
+		_, withRelease = b.release.Members[n]
+	}
 	if in == nil && snapshot.InventoryController(o) != "" {
 		in = snapshot.UnreadInventory(o, snapshot.NotInFile)
 	}
 	switch {
-	case snapshot.IsHelmRevision(o.Identity) && b.membership(n) == nil:
+	case snapshot.IsHelmRevision(o.Identity) && !withRelease:
 		return &Inventory{Reason: reason.ReleaseForgotten}
 	case in == nil:
 		return nil
@@ -42,22 +45,6 @@ func (b *builder) inventory(n graph.Node) *Inventory {
 		}
 	}
 	return &Inventory{reason.Of(out), in.Unread > 0}
-}
-
-// membership returns by which inventory an object is deleted later, or nil.
-func (b *builder) membership(n graph.Node) *simulate.Membership {
-	if b.release == nil {
-		return nil
-	}
-	return b.release.Members[n]
-}
-
-// marksUnread returns why it is uncertain whether the controller of another object deletes n, or nil.
-func (b *builder) marksUnread(n graph.Node) *reason.Reason {
-	if in := b.membership(n); in != nil && in.Member.Unread {
-		return reason.MarksUnread(b.result.Model.Inventory(in.Of).Controller)
-	}
-	return nil
 }
 
 // keptMembers calls keep with what the controllers of deleted objects leave of what their inventories list.

@@ -120,9 +120,9 @@ func (b *builder) deletedLater() map[graph.Node]Outcome {
 			} else if by, withContents := release.Result.ContentsDeleted[n]; withContents {
 				o.After = []object.Identity{b.graph.Object(release.Result.Transitions[by].Node).Identity}
 			}
-			if in := release.Members[n]; in != nil {
-				with := b.graph.Object(in.Of).Identity
-				o.DeletedBy = reason.Of(reason.DeletedByController{Controller: b.result.Model.Inventory(in.Of).Controller, With: with})
+			if of, byController := release.Members[n]; byController {
+				with := b.graph.Object(of).Identity
+				o.DeletedBy = reason.Of(reason.DeletedByController{Controller: b.result.Model.Inventory(of).Controller, With: with})
 				o.After = []object.Identity{with}
 			}
 			if b.options.Mode.Cascades() || o.DeletedBy != nil || o.AfterNode() && o.After[0].IsNode() { // others delete its Pods
@@ -251,7 +251,7 @@ func (b *builder) nondeterministic(n graph.Node) *reason.Reason {
 	case b.release != nil && b.release.Result.Nondeterministic(n):
 		return b.release.Result.Reason(n)
 	}
-	return b.marksUnread(n)
+	return nil
 }
 
 // mayBeDeleted reports whether another order of events deletes an object that stays, or completes its deletion,

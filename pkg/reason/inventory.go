@@ -17,7 +17,7 @@ type (
 		Unread     int    `json:"unread,omitzero"` // how many may exist, but were not read
 		// Unapproved reports that the controller first waits until a person approves the deletion.
 		Unapproved bool     `json:"unapproved,omitzero"`
-		Hooks      []string `json:"hooks,omitempty"` // what it runs before or after: Kind/name
+		Hooks      []string `json:"hooks,omitempty"` // what it runs before or after: Kind/name, or the names of phases
 	}
 	// InventoryUnread means that the inventory could not be read.
 	InventoryUnread struct {

@@ -22,12 +22,6 @@ func (m *Model) ActiveInventory(n graph.Node) *snapshot.Inventory {
 	return in
 }
 
-// Membership is by which inventory an object is deleted.
-type Membership struct {
-	Of     graph.Node
-	Member snapshot.Member
-}
-
 // deleteInventory deletes what the controller of a terminating object deletes with it. The order among these deletions
 // and those of the collector is not known: they are requests like those of a user.
 func (s *simulation) deleteInventory(n graph.Node, inventory *snapshot.Inventory) {
@@ -38,7 +32,11 @@ func (s *simulation) deleteInventory(n graph.Node, inventory *snapshot.Inventory
 			s.release.addHeld(s, m)
 			continue
 		}
-		s.bounds.Deletes = append(slices.Clip(s.bounds.Deletes), DeleteRequest{Node: m, Policy: inventory.Policy})
+		if member.Unread {
+			s.release.unread = append(s.release.unread, m)
+		} else {
+			s.bounds.Deletes = append(slices.Clip(s.bounds.Deletes), DeleteRequest{Node: m, Policy: inventory.Policy})
+		}
 		t := Transition{
 			Node: m, Decision: collector.Decision{Action: collector.ActionDelete, Policy: inventory.Policy}, Requested: true,
 			StateBefore: before, Verdicts: s.verdicts(m), OrphanedFrom: graph.None, CausedBy: none,
@@ -46,7 +44,7 @@ func (s *simulation) deleteInventory(n graph.Node, inventory *snapshot.Inventory
 		if !s.effective(t) {
 			continue
 		}
-		s.release.release.Members[m] = &Membership{n, member}
+		s.release.release.Members[m] = n
 		s.release.add(m, []graph.Node{n})
 		if index := s.apply(t); s.model.now[m] != nil {
 			s.applySideEffects(index, m)

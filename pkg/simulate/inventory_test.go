@@ -143,8 +143,8 @@ func TestWhatControllersDeleteWithAnObject(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			members := map[string]string{}
-			for n, in := range release.Members {
-				members[g.Object(n).Name] = g.Object(in.Of).Name
+			for n, of := range release.Members {
+				members[g.Object(n).Name] = g.Object(of).Name
 			}
 			if diff := cmp.Diff(c.members, members); diff != "" {
 				t.Errorf("members (-want +got)\n%s", diff)

@@ -94,6 +94,12 @@ func newOrder(s *simulation) *order {
 			u.examine(n)
 		}
 	}
+	if s.release != nil {
+		for _, n := range s.release.unread {
+			controller := s.model.Inventory(s.release.release.Members[n]).Controller
+			u.doubt(n, deletion, cause{n, reason.MarksUnread(controller)})
+		}
+	}
 	for len(u.queue) > 0 {
 		next := u.queue[0]
 		u.queue = u.queue[1:]

@@ -20,14 +20,15 @@ type Release struct {
 	// Objects with equal lists share one list. An object without an entry depends on no
 	// release: the collector deletes it anyway once it processes it.
 	Causes map[graph.Node][]graph.Node
-	// Members are what controllers delete by inventories.
-	Members map[graph.Node]*Membership
+	// Members maps what controllers delete by inventories to the objects that have these.
+	Members map[graph.Node]graph.Node
 }
 
 type releaseState struct {
 	release  *Release
 	held     []graph.Node                // terminating, and not released yet
 	emptying []graph.Node                // held until their inventories are gone
+	unread   []graph.Node                // members of inventories that labels or annotations may keep
 	emptied  map[graph.Node]bool         // their controllers have deleted what their inventories list
 	end      *Prediction                 // of the simulation
 	released map[graph.Node]bool         // objects whose foreign finalizers were removed
@@ -42,7 +43,7 @@ func (c *Prediction) SimulateRelease() *Release {
 	s := c.simulation.clone()
 	s.start()
 	s.release = &releaseState{
-		release:  &Release{Causes: map[graph.Node][]graph.Node{}, Members: map[graph.Node]*Membership{}},
+		release:  &Release{Causes: map[graph.Node][]graph.Node{}, Members: map[graph.Node]graph.Node{}},
 		end:      c,
 		released: map[graph.Node]bool{}, emptied: map[graph.Node]bool{}, causes: map[graph.Node][]graph.Node{}, lists: map[string][]graph.Node{},
 	}

@@ -23,7 +23,7 @@ type Inventory struct {
 	Nothing    *reason.Reason             // why it deletes nothing in this cluster; nil: it deletes the members
 	Unknown    ErrorClass                 // why the inventory could not be read; empty: it was
 	Unapproved bool                       // it waits until a person approves the deletion
-	Hooks      []string                   // what it runs besides: Kind/name
+	Hooks      []string                   // what it runs besides: Kind/name, or the names of phases
 
 	listed []Member // all, as the inventory lists them: without UIDs
 	// keeps returns why the controller leaves an object with these labels and annotations, or nil. If keeps is nil, that does

@@ -138,6 +138,11 @@ func readApplication(out *Inventory, o *object.Object, raw json.RawMessage, _ Re
 		out.list(object.Identity{APIVersion: schema.GroupVersion{Group: r.Group, Version: r.Version}.String(), Kind: r.Kind, Namespace: r.Namespace, Name: r.Name})
 		out.Unapproved = out.Unapproved || r.RequiresDeletionConfirmation
 	}
+	for _, hook := range [][2]string{{"PreDelete", "pre-delete-finalizer.argocd.argoproj.io"}, {"PostDelete", "post-delete-finalizer.argocd.argoproj.io"}} {
+		if slices.Contains(o.Finalizers, hook[1]) {
+			out.Hooks = append(out.Hooks, hook[0])
+		}
+	}
 	const keep = "Delete=false"
 	out.keeps = func(of object.Identity, _, annotations map[string]string) *reason.Reason {
 		own := optionsIn(annotations[syncOptions])
