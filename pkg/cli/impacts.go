@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,8 +29,8 @@ func AddImpacts(ctx context.Context, now Planned) error {
 		gone[o.Object.UID], inUse[o.Object.UID] = o.State.Deletes(), len(o.UsedBy) > 0
 	}
 	goes := func(n graph.Node) bool { return gone[g.UID(n)] || g.Object(n).Terminating() }
-	var asks []toRead
 	var named, sets []graph.Node
+	var wanted []object.Identity
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		n, o := g.Find(s.Object.UID), s.Object.Identity
@@ -40,28 +39,25 @@ func AddImpacts(ctx context.Context, now Planned) error {
 		}
 		requested.Add(n)
 		if users := o.Users(); len(users) > 0 && !inUse[o.UID] {
-			named = append(named, n)
-			asks = append(asks, toRead{[]object.Identity{o}, users})
+			named, wanted = append(named, n), append(wanted, users...)
 		}
 		if o.GroupVersionKind().GroupKind() == object.StatefulSet && s.Deletion.Policy != metav1.DeletePropagationOrphan {
 			sets = append(sets, n)
 		}
 	}
 	for _, r := range usage.ClaimsLeft(g, sets, goes, func(*object.Object, string) bool { return true }) {
-		asks = append(asks, toRead{[]object.Identity{r.Object}, []object.Identity{r.Object}})
+		wanted = append(wanted, client.KindInNamespace(r.Object))
 	}
-	var pods []object.Identity
 	for i := range p.Outcomes {
 		o := &p.Outcomes[i]
 		if n := g.Find(o.Object.UID); o.Object.IsPod() && o.State.Deletes() && !o.Already && usage.Controls(g, requested, n) {
 			going.Add(n)
-			pods = append(pods, o.Object)
 		}
 	}
 	if now.Cluster != nil { // a file shows it, or not
-		asks = append(asks, toRead{pods, usage.Serving(g, going)})
+		wanted = append(wanted, usage.Serving(g, going)...)
 	}
-	read, unread, err := answers(ctx, now.Scanned, asks)
+	read, unread, err := read.Usages(ctx, now.Cluster, now.Snapshot, g.View(), wanted)
 	if err != nil {
 		return err
 	}
@@ -76,47 +72,20 @@ func AddImpacts(ctx context.Context, now Planned) error {
 	}) {
 		p.Impacts = append(p.Impacts, reason.Of(r))
 	}
-	if len(unread.Objects) > 0 {
-		p.Impacts = append(p.Impacts, reason.Of(unread))
+	if len(unread) > 0 {
+		p.Impacts = append(p.Impacts, reason.ImpactUnread(snapshot.Parameters(unread)))
 	}
 	return nil
 }
 
 // UsersOf returns who uses these objects by their names, and what could not be read of that.
-func UsersOf(ctx context.Context, seen Scanned, objects []graph.Node) ([]reason.UsedByOthers, []reason.Gap, error) {
-	var asks []toRead
+func UsersOf(ctx context.Context, seen Scanned, objects []graph.Node) ([]reason.UsedByOthers, []snapshot.Gap, error) {
+	var wanted []object.Identity
 	g := seen.Graph()
 	objects = slices.DeleteFunc(objects, func(n graph.Node) bool { return g.Object(n) == nil })
 	for _, n := range objects {
-		asks = append(asks, toRead{wanted: g.Object(n).Users()})
+		wanted = append(wanted, g.Object(n).Users()...)
 	}
-	read, unread, err := answers(ctx, seen, asks)
-	return usage.Users(g, read, objects, func(n graph.Node) bool { return g.Object(n).Terminating() }), unread.Gaps, err
-}
-
-// toRead is what has to be read to know what the deletion of objects means for others.
-type toRead struct{ objects, wanted []object.Identity }
-
-// answers reads what is wanted, everything once, and returns what could not be read for which objects.
-func answers(ctx context.Context, seen Scanned, asks []toRead) (usage.Usages, reason.ImpactUnread, error) {
-	var wanted []object.Identity
-	for _, q := range asks {
-		wanted = append(wanted, q.wanted...)
-	}
-	slices.SortFunc(wanted, object.Identity.Compare)
-	found, gaps, err := read.Usages(ctx, seen.Cluster, seen.Snapshot, seen.Graph().View(), slices.Compact(wanted))
-	var unread reason.ImpactUnread
-	failed := func(w object.Identity) bool {
-		return gaps[w].Reason != "" || gaps[client.KindInNamespace(w)].Reason != "" || gaps[client.KindOf(w)].Reason != ""
-	}
-	for _, q := range asks {
-		if slices.ContainsFunc(q.wanted, failed) {
-			unread.Objects = append(unread.Objects, q.objects...)
-		}
-	}
-	for _, gap := range slices.SortedFunc(maps.Values(gaps), snapshot.Gap.Compare) {
-		unread.Gaps = append(unread.Gaps, gap.Parameter())
-	}
-	unread.Gaps = slices.CompactFunc(unread.Gaps, func(a, b reason.Gap) bool { return a.String() == b.String() })
-	return found, unread, err
+	read, unread, err := read.Usages(ctx, seen.Cluster, seen.Snapshot, g.View(), wanted)
+	return usage.Users(g, read, objects, func(n graph.Node) bool { return g.Object(n).Terminating() }), unread, err
 }

@@ -31,17 +31,16 @@ type UsedAs string
 
 // What an object is used as.
 const (
-	AsEnvironment       UsedAs = "environment"
-	AsVolume            UsedAs = "volume"
-	AsClaim             UsedAs = "claim"
-	AsVolumeCredentials UsedAs = "volumeCredentials" // a Secret for the driver of a volume
-	AsPullSecret        UsedAs = "imagePullSecret"
-	AsOptional          UsedAs = "optional" // its user does without it
-	AsAccount           UsedAs = "serviceAccount"
-	AsPodClass          UsedAs = "podClass" // a PriorityClass or a RuntimeClass
-	AsStorageClass      UsedAs = "storageClass"
-	AsIngressClass      UsedAs = "ingressClass"
-	AsRole              UsedAs = "role" // of a binding
+	AsEnvironment  UsedAs = "environment"
+	AsVolume       UsedAs = "volume"
+	AsClaim        UsedAs = "claim"
+	AsPullSecret   UsedAs = "imagePullSecret"
+	AsOptional     UsedAs = "optional" // its user does without it
+	AsAccount      UsedAs = "serviceAccount"
+	AsPodClass     UsedAs = "podClass" // a PriorityClass or a RuntimeClass
+	AsStorageClass UsedAs = "storageClass"
+	AsIngressClass UsedAs = "ingressClass"
+	AsRole         UsedAs = "role" // of a binding
 )
 
 // Budget is what a PodDisruptionBudget protects, and how many evictions it allows now.
@@ -98,8 +97,8 @@ type usageFields struct {
 			}
 		}
 		Volumes []struct {
-			Secret, ConfigMap, AzureFile *usedSource
-			Projected                    struct {
+			Secret, ConfigMap *usedSource
+			Projected         struct {
 				Sources []struct{ Secret, ConfigMap *usedSource }
 			}
 			CSI, FlexVolume, ISCSI struct{ NodePublishSecretRef, SecretRef *usedSource }
@@ -178,9 +177,7 @@ func (w *usageFields) pod(u *Usage) {
 		for _, s := range v.Projected.Sources {
 			u.addSources(s.Secret, s.ConfigMap, AsVolume)
 		}
-		for _, driver := range []*usedSource{v.AzureFile, v.CSI.NodePublishSecretRef, v.FlexVolume.SecretRef, v.ISCSI.SecretRef} {
-			u.addSources(driver, nil, AsVolumeCredentials)
-		}
+		u.addSources(v.CSI.NodePublishSecretRef, nil, AsVolume)
 		u.add(VolumeClaim, v.PersistentVolumeClaim.ClaimName, AsClaim)
 	}
 	for _, pull := range w.Spec.ImagePullSecrets {

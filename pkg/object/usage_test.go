@@ -32,7 +32,7 @@ func TestUsageOf(t *testing.T) {
 		"a Pod names its account, its classes, its claims and a Secret to pull with": {
 			identity("v1", "Pod", "a"), `{"spec": {"serviceAccountName": "web", "priorityClassName": "high", "runtimeClassName": "kata", "imagePullSecrets": [{"name": "hub"}], "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}, {"csi": {"driver": "d", "nodePublishSecretRef": {"name": "key"}}}]}}`,
 			[]string{
-				"PersistentVolumeClaim data claim", "Secret key volumeCredentials", "Secret hub imagePullSecret", "ServiceAccount web serviceAccount",
+				"PersistentVolumeClaim data claim", "Secret key volume", "Secret hub imagePullSecret", "ServiceAccount web serviceAccount",
 				"PriorityClass.scheduling.k8s.io high podClass", "RuntimeClass.node.k8s.io kata podClass",
 			},
 		},

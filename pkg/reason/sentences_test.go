@@ -515,8 +515,9 @@ func TestTheSentencesOfWhatADeletionMeansForOthers(t *testing.T) {
 			"removes Pod/web, which is ready; PodDisruptionBudget/a allows 1; PodDisruptionBudget/b allows 0, but a deletion does not ask it", "",
 		},
 		{
-			reason.ImpactUnread{Objects: []object.Identity{secret, secret}, Gaps: []reason.Gap{{Resource: "pods", Namespace: "shop", ErrorClass: "forbidden"}}},
-			"this tool could not read all that the deletion of Secret/db and 1 more affects: pods in namespace shop (forbidden)", "",
+			reason.ImpactUnread([]reason.Gap{{Resource: "pods", Namespace: "shop", ErrorClass: "forbidden"}}),
+			"this tool could not read what else this deletion affects: pods in namespace shop (forbidden)",
+			"this tool could not read what else this deletion affects: pods in namespace shop (forbidden)",
 		},
 	} {
 		if got := c.reason.Message(); got != c.message {

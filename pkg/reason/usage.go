@@ -28,13 +28,13 @@ type (
 		Ready    int             `json:"ready"`    // with those that stay
 		Budgets  []Budget        `json:"budgets,omitempty"`
 	}
-	// ImpactUnread means that it is not known, or not of all, who uses objects that are deleted, how many ready Pods go
-	// with them, and which claims stay.
-	ImpactUnread struct {
-		Objects []object.Identity `json:"objects"`
-		Gaps    []Gap             `json:"gaps"`
-	}
 )
+
+// ImpactUnread means that it is not known, or not fully, who uses what is deleted, how many ready Pods go, and which
+// claims stay.
+var ImpactUnread = says("ImpactUnread", "gaps", func(gaps []Gap) string {
+	return "this tool could not read what else this deletion affects: " + listGaps(gaps)
+})
 
 // Budget is a PodDisruptionBudget, and how many evictions it allows now.
 type Budget struct {
@@ -45,17 +45,16 @@ type Budget struct {
 // uses are how an object is used: what precedes its user, what follows one that is above it, and what follows for
 // users once the object is gone.
 var uses = map[object.UsedAs]struct{ by, it, then string }{
-	object.AsEnvironment:       {"read into the environment of", "reads it into its environment", "running containers keep it, but none will start without it"},
-	object.AsVolume:            {"mounted by", "mounts it", "running ones keep it, but new ones will not start without it"},
-	object.AsClaim:             {"mounted by", "mounts it", "those that do not run yet will not start without it"},
-	object.AsAccount:           {"the account of", "runs as it", "the API server will reject their tokens, and refuse new Pods without it"},
-	object.AsPodClass:          {"the class of", "is of this class", "the API server will refuse new Pods without it"},
-	object.AsVolumeCredentials: {"used for volumes of", "uses it for a volume", "running ones keep them, but new ones may not start without it"},
-	object.AsPullSecret:        {"used to pull the images of", "pulls images with it", "new ones may fail to pull them without it"},
-	object.AsOptional:          {"optional for", "uses it if it exists", "new ones will start without it"},
-	object.AsStorageClass:      {"the class of", "is of this class", "no volume will be provisioned for new ones without it"},
-	object.AsIngressClass:      {"the class of", "is of this class", "their controller may stop serving them"},
-	object.AsRole:              {"bound by", "binds it", "a binding without its role grants nothing"},
+	object.AsEnvironment:  {"read into the environment of", "reads it into its environment", "running containers keep it, but none will start without it"},
+	object.AsVolume:       {"mounted by", "mounts it", "running ones keep it, but new ones will not start without it"},
+	object.AsClaim:        {"mounted by", "mounts it", "those that do not run yet will not start without it"},
+	object.AsAccount:      {"the account of", "runs as it", "the API server will reject their tokens, and refuse new Pods without it"},
+	object.AsPodClass:     {"the class of", "is of this class", "the API server will refuse new Pods without it"},
+	object.AsPullSecret:   {"used to pull the images of", "pulls images with it", "new ones may fail to pull them without it"},
+	object.AsOptional:     {"optional for", "uses it if it exists", "new ones will start without it"},
+	object.AsStorageClass: {"the class of", "is of this class", "no volume will be provisioned for new ones without it"},
+	object.AsIngressClass: {"the class of", "is of this class", "their controller may stop serving them"},
+	object.AsRole:         {"bound by", "binds it", "a binding without its role grants nothing"},
 }
 
 func (r UsedByOthers) Message() string {
@@ -100,8 +99,4 @@ func (r ReadyPodsGo) Message() string {
 		text += ", but a deletion does not ask it"
 	}
 	return text
-}
-
-func (r ImpactUnread) Message() string {
-	return fmt.Sprintf("this tool could not read all that the deletion of %s affects: %s", named(r.Objects), listGaps(r.Gaps))
 }

@@ -126,19 +126,27 @@ func PodsOf(g *graph.Graph, workload graph.Node) []graph.Node {
 	})
 }
 
-// Serving returns what shows how many Pods of the same workloads as these are ready, and what protects them: Pods, and
-// with a kind and a namespace alone PodDisruptionBudgets.
+// maxSingle is how many Pods of a namespace are worth reading one by one.
+const maxSingle = 8
+
+// Serving returns what shows how many Pods of the same workloads as these are ready, and what protects them. What has a
+// kind and a namespace alone stands for all such objects.
 func Serving(g *graph.Graph, going graph.Set) (out []object.Identity) {
-	known := graph.NewSet(g)
+	known, pods := graph.NewSet(g), map[string][]object.Identity{}
 	for _, pod := range going.Nodes() {
-		workload := Workload(g, pod)
-		if !known.Add(workload) {
-			continue
+		if workload := Workload(g, pod); known.Add(workload) {
+			for _, n := range PodsOf(g, workload) {
+				o := g.Object(n)
+				pods[o.Namespace] = append(pods[o.Namespace], o.Identity)
+			}
 		}
-		for _, n := range PodsOf(g, workload) {
-			out = append(out, g.Object(n).Identity)
+	}
+	for namespace, all := range pods {
+		if len(all) > maxSingle {
+			all = []object.Identity{{APIVersion: "v1", Kind: object.Pod.Kind, Namespace: namespace}}
 		}
-		out = append(out, object.Identity{APIVersion: "policy/v1", Kind: object.DisruptionBudget.Kind, Namespace: g.Object(pod).Namespace})
+		out = append(out, all...)
+		out = append(out, object.Identity{APIVersion: "policy/v1", Kind: object.DisruptionBudget.Kind, Namespace: namespace})
 	}
 	return out
 }

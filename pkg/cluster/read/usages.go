@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,20 +16,22 @@ import (
 
 // Usages returns the Usage of objects, by UID: of each that has a name, and where the name is empty of all that the scan
 // found of that kind in the namespace, or everywhere. This is not metadata, so whole objects are requested. c is nil for
-// a snapshot from a file, which may hold them. Where that is not known, there is a gap, by the widest that was wanted. The
-// error is the context's.
-func Usages(ctx context.Context, c *client.Client, s *snapshot.Snapshot, view *snapshot.View, wanted []object.Identity) (map[types.UID]object.Usage, map[object.Identity]snapshot.Gap, error) {
+// a snapshot from a file, which may hold them. Where that is not known, there is a gap. The error is the context's.
+func Usages(ctx context.Context, c *client.Client, s *snapshot.Snapshot, view *snapshot.View, wanted []object.Identity) (map[types.UID]object.Usage, []snapshot.Gap, error) {
 	type question struct {
 		client.Query
-		of      object.Identity
 		scanned []types.UID
 	}
 	var questions []question
-	unread := map[object.Identity]snapshot.Gap{}
-	for _, w := range widest(wanted) {
+	var unread []snapshot.Gap
+	slices.SortFunc(wanted, object.Identity.Compare)
+	for _, w := range slices.Compact(wanted) {
+		if everywhere := client.KindOf(w); w != everywhere && slices.Contains(wanted, everywhere) {
+			continue
+		}
 		t := snapshot.GuessType(w.GroupVersionKind())
 		t.Namespaced = w.Kind != "ClusterRoleBinding"
-		q := question{Query: client.Query{Type: *t, Namespace: w.Namespace, Name: w.Name}, of: w}
+		q := question{Query: client.Query{Type: *t, Namespace: w.Namespace, Name: w.Name}}
 		for _, o := range s.Objects {
 			_, known := s.Usages[o.UID]
 			if !known && o.Kind == w.Kind && o.GroupVersionKind().Group == t.Group && (w.Namespace == "" || w.Namespace == o.Namespace) && (w.Name == "" || w.Name == o.Name) {
@@ -39,9 +42,9 @@ func Usages(ctx context.Context, c *client.Client, s *snapshot.Snapshot, view *s
 		switch unlisted := view.GapAt(t.GroupResource(), w.Namespace); {
 		case w.Name == "" && unlisted != nil:
 			gap.Reason = unlisted.Reason
-			unread[w] = gap
+			unread = append(unread, gap)
 		case len(q.scanned) > 0 && c == nil:
-			unread[w] = gap
+			unread = append(unread, gap)
 		case len(q.scanned) > 0:
 			questions = append(questions, q)
 		}
@@ -61,7 +64,7 @@ func Usages(ctx context.Context, c *client.Client, s *snapshot.Snapshot, view *s
 	for i, a := range answers {
 		q := questions[i]
 		if a.err != nil && !client.IsNotFound(a.err, q.Type.GroupResource(), q.Name) {
-			unread[q.of] = client.GapOf(q.Query, a.err)
+			unread = append(unread, client.GapOf(q.Query, a.err))
 		} else {
 			for _, uid := range q.scanned { // what is gone since then uses nothing
 				all[uid] = a.usages[uid]
@@ -70,34 +73,6 @@ func Usages(ctx context.Context, c *client.Client, s *snapshot.Snapshot, view *s
 		maps.Copy(all, a.usages)
 	}
 	return all, unread, err
-}
-
-// maxSingle is how many objects of a kind and namespace are requested one by one.
-const maxSingle = 8
-
-// widest returns what is wanted without what a wider list has, and lists in the place of many objects.
-func widest(wanted []object.Identity) (out []object.Identity) {
-	count, done := map[object.Identity]int{}, map[object.Identity]bool{}
-	for _, w := range wanted {
-		count[client.KindInNamespace(w)]++
-		if w.Name == "" {
-			count[w] += maxSingle
-		}
-	}
-	for _, w := range wanted {
-		here, everywhere := client.KindInNamespace(w), client.KindOf(w)
-		if count[here] > maxSingle {
-			w = here
-		}
-		if count[everywhere] > maxSingle {
-			w = everywhere
-		}
-		if !done[w] {
-			out = append(out, w)
-		}
-		done[w] = true
-	}
-	return out
 }
 
 // readUsages reads the object of a query, or every object of its list, page by page.

@@ -155,20 +155,8 @@ func (c *treeCommand) users(ctx context.Context, targets []graph.Node) ([]reason
 	for _, gap := range unread {
 		fmt.Fprintf(c.scan.Err, "warning: others may use it, too: this tool could not read %s\n", escape.Line(gap.String()+" ("+gap.Why()+")"))
 	}
-	var searched []string
-	for _, n := range targets {
-		if o := c.graph.Object(n); o != nil {
-			for _, user := range o.Users() {
-				searched = append(searched, user.Kind)
-			}
-		}
-	}
-	slices.Sort(searched)
-	switch {
-	case len(searched) == 0:
-		fmt.Fprintln(c.scan.Err, "warning: --used-by knows only what uses Secrets, ConfigMaps, claims, ServiceAccounts, roles and classes")
-	case len(found)+len(unread) == 0:
-		fmt.Fprintf(c.scan.Err, "Found no %s that uses it by its name.\n", strings.Join(slices.Compact(searched), " or "))
+	if len(found)+len(unread) == 0 && err == nil {
+		fmt.Fprintln(c.scan.Err, "Found no Pod, claim, Ingress or binding that uses it by its name.")
 	}
 	return found, err
 }
