@@ -50,6 +50,7 @@ const (
 	ContentsUnknown                           // deletion would delete others too, and those were not all listed
 	UIDContested                              // another object has the same UID, so references to it are ambiguous
 	PatchRejected                             // the API server rejects the patch
+	WriteRefused                              // admission refuses the deletion or the patch
 )
 
 // DecisionInput is everything that a decision depends on.

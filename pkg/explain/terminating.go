@@ -317,7 +317,7 @@ func (b *answerBuilder) stuck(h *terminating.Hold, left *object.Object) {
 		b.answer.suggest("see what is wrong with "+end.String(), b.command("why", end)...)
 	case simulate.HeldByFinalizers:
 		b.explainFinalizers(end, b.result.Model.HeldBy(h.Obstacle.Node))
-	case simulate.NotAllListed, simulate.SharesUID, simulate.PodStillStopping, simulate.PatchRejected, simulate.ContentsUnlistable,
+	case simulate.NotAllListed, simulate.SharesUID, simulate.PodStillStopping, simulate.PatchRejected, simulate.WriteRefused, simulate.ContentsUnlistable,
 		simulate.ContentsNotListed, simulate.ContentsStillDeleting, simulate.GroupsUndiscoverable, simulate.LimitReached, simulate.NothingBlocks:
 	}
 }

@@ -42,6 +42,8 @@ func (b *builder) blocked() []Blocked {
 			}
 		case stuck && b.inScope(node, changed.Has(node) || withContents && b.options.Mode.Cascades()):
 			out = append(out, BlockedBy(holds.Of(node)))
+		case !o.Terminating() && b.admissionKeeps(node):
+			out = append(out, b.blockedObject(node, reason.Of(b.result.Model.RefusedBy(node))))
 		case o.Terminating() || len(o.Owners) == 0:
 		case simulate.DeletesContents(o.Identity) && b.result.Model.Decide(node).NoAction == collector.ContentsUnknown:
 			losesOwner := slices.ContainsFunc(b.graph.Owners(node), b.result.Model.Changed)
@@ -97,9 +99,13 @@ func (b *builder) contentsGaps(n graph.Node) []snapshot.Gap {
 // listed.
 func (b *builder) refuseRequests() {
 	for _, d := range b.options.Bounds.Deletes {
+		answer := b.graph.Snapshot().Admission(b.graph.UID(d.Node), "DELETE")
 		switch o := b.graph.Object(d.Node); {
 		case o.DeleteForbidden():
 			b.refuse(d.Node, reason.DeletionForbidden)
+		case answer.Refused:
+			b.refuse(d.Node, reason.Of(answer.Because))
+			b.keptRequests = append(b.keptRequests, o.Identity)
 		case !o.Terminating() && len(b.contentsGaps(d.Node)) > 0:
 			b.refuse(d.Node, snapshot.ContentsUnknown(b.contentsGaps(d.Node)))
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
+	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/simulate"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -79,8 +80,10 @@ type builder struct {
 	judge   *collector.Judge
 	result  *simulate.Prediction
 	options Purpose
-	refused []Blocked         // requested deletions that are left out
-	release *simulate.Release // what follows the run; nil if nothing does
+	refused []Blocked // requested deletions that are left out
+	// keptRequests are those of them that admission refuses.
+	keptRequests []object.Identity
+	release      *simulate.Release // what follows the run; nil if nothing does
 }
 
 func build(j *collector.Judge, o Purpose) *Plan {
@@ -100,7 +103,7 @@ func (b *builder) buildOnce() *Plan {
 	scan := b.graph.Snapshot()
 	p := &Plan{
 		Mode: b.options.Mode, Complete: scan.Complete(), Gaps: distinct(scan.Gaps),
-		Steps: b.steps(), Outcomes: b.outcomes(), Blocked: b.blocked(),
+		Steps: b.steps(), Outcomes: b.outcomes(), Blocked: b.blocked(), KeptByAdmission: b.keptByAdmission(),
 	}
 	if p.Mode.Cascades() {
 		p.Retained = b.retained(p.Outcomes)

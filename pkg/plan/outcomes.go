@@ -15,7 +15,7 @@ import (
 // outcomes returns the outcomes of the run, with what is deleted later because of it.
 func (b *builder) outcomes() []Outcome {
 	out, later := []Outcome{}, b.deletedLater()
-	concerned := b.mayChange()
+	concerned, ahead := b.mayChange(), b.graph.Snapshot().Answers.Uncertain()
 	for n := range later {
 		concerned.Add(n)
 	}
@@ -27,6 +27,10 @@ func (b *builder) outcomes() []Outcome {
 		switch {
 		case goesLater:
 			o.State, o.When = Deleted, Later
+			// What admission answers is still ahead, also where the deletion was under way before.
+			if ahead && o.Nondeterministic == nil && b.release.Result.Nondeterministic(n) {
+				o.Nondeterministic = b.release.Result.Reason(n)
+			}
 			if b.release.Result.Model.Object(n) != nil { // something holds it that nobody removes
 				o.State = Terminating
 			}

@@ -64,7 +64,11 @@ type Plan struct {
 	// sets it again.
 	LostObjects []Loss
 
-	Blocked  []Blocked
+	Blocked []Blocked
+	// KeptByAdmission are those of Blocked that would be deleted if admission did not refuse it. They are backed up, as the
+	// answer may have changed by the time of the deletion.
+	KeptByAdmission []object.Identity
+
 	Retained []Retained // dependents of what is deleted by request
 	Kept     []Kept     // what a restoration leaves alone
 	Lost     []Lost     // what it does not bring back

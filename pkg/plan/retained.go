@@ -47,7 +47,7 @@ func (b *builder) retained(outcomes []Outcome) []Retained {
 		}
 		for _, e := range b.graph.Dependents(owner) {
 			o := b.result.Model.Object(e.Node)
-			if o == nil || o.Terminating() || leaves.Has(e.Node) || int(e.Node) >= b.graph.Listed() || !seen.Add(e.Node) {
+			if o == nil || o.Terminating() || leaves.Has(e.Node) || int(e.Node) >= b.graph.Listed() || b.admissionKeeps(e.Node) || !seen.Add(e.Node) {
 				continue
 			}
 			out = append(out, b.retain(e.Node, orphaned))
@@ -84,6 +84,8 @@ func (b *builder) retainedReason(n graph.Node, s Retained, orphaned map[graph.No
 	d := b.result.Model.Decide(n)
 	owner, orphans := orphaned[n]
 	switch kept := s.KeptBy; {
+	case d.NoAction == collector.WriteRefused:
+		return reason.Of(b.result.Model.RefusedBy(n)), true
 	case d.NoAction == collector.ContentsUnknown:
 		return snapshot.ContentsUnknown(b.contentsGaps(n)), true
 	case d.NoAction == collector.UIDContested:

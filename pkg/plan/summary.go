@@ -53,6 +53,7 @@ func (p *Plan) ObjectsToBackUp() []object.Identity {
 			out = append(out, o.Object)
 		}
 	}
+	out = append(out, p.KeptByAdmission...)
 	known := map[object.Identity]bool{}
 	return slices.DeleteFunc(out, func(o object.Identity) bool {
 		before := known[o]

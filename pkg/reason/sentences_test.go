@@ -458,6 +458,25 @@ func TestTheSentencesOfWebhooks(t *testing.T) {
 	}
 }
 
+func TestTheSentencesOfWhatAdmissionRefuses(t *testing.T) {
+	guard := object.Identity{Kind: "ValidatingWebhookConfiguration", Name: "guard"}
+	for want, r := range map[string]reason.RefusedByAdmission{
+		"stays: ValidatingWebhookConfiguration/guard (webhook g.example.com) refuses its deletion: frozen":                         {By: guard, Webhook: "g.example.com", Said: "frozen"},
+		"stays: webhook g.example.com refuses the removal of its references and finalizers: frozen":                                {Webhook: "g.example.com", Update: true, Said: "frozen"},
+		"may stay as it is: the API server refuses its deletion for you, so perhaps for the garbage collector: quota":              {Doubt: reason.RefusedForYou, Said: "quota"},
+		"may stay as it is: ValidatingWebhookConfiguration/guard looks at the user, and allows its deletion only for you for sure": {By: guard, Doubt: reason.AcceptedForYou},
+		"may stay as it is: webhook g.example.com may refuse its deletion, and cannot be asked":                                    {Webhook: "g.example.com", Doubt: reason.CannotBeAsked},
+		"may stay as it is: it is unknown whether admission allows its deletion: you may not delete it":                            {Doubt: reason.NotAnswered, Said: "you may not delete it"},
+	} {
+		if got := r.Message(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	if got := (reason.RefusedByAdmission{By: guard, Said: "frozen"}).Brief(); got != "stays: ValidatingWebhookConfiguration/guard refuses its deletion" {
+		t.Error(got)
+	}
+}
+
 func TestTheSentencesOfWhatServesNoMore(t *testing.T) {
 	for want, r := range map[string]reason.BackendLost{
 		"every deletion of a namespace hangs, as the API server cannot discover what this API serves: APIService/v1.metrics.k8s.io calls Service ops/metrics": {Object: object.Identity{Kind: "APIService", Name: "v1.metrics.k8s.io"}},

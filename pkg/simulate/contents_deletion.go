@@ -172,6 +172,9 @@ func (s *simulation) deleteContents(transition int, n graph.Node) {
 	contents := s.model.ContentsOf(n)
 	if s.model.now[n].IsNamespace() && s.model.judge.Behavior().OrderedNamespaceDeletion {
 		contents, d.pending = s.podsFirst(contents)
+		if slices.ContainsFunc(contents, s.model.deletionRefused) { // with that error, it goes on (deleteAllContent)
+			contents, d.pending = slices.Concat(contents, d.pending), nil
+		}
 	}
 	kept := s.deleteMembers(&d, contents, n)
 	if len(kept) == 0 {
@@ -228,6 +231,10 @@ func (s *simulation) deleteMembers(d *contentsDeletion, members []graph.Node, be
 		if now == nil || now.Contested {
 			continue
 		}
+		if refused := policy != "" && s.model.deletionRefused(member); refused { // instances are deleted without admission
+			kept = append(kept, member)
+			continue
+		}
 		if d.transition != none {
 			s.result.ContentsDeleted[member] = d.transition
 			s.last[member] = int32(d.transition)
@@ -282,7 +289,7 @@ func (s *simulation) pendingContents() map[graph.Node]int {
 	out := map[graph.Node]int{}
 	for _, d := range s.contentsDeletions.all {
 		for _, member := range d.pending {
-			if now := s.model.now[member]; now != nil && !now.Contested && !now.Terminating() && d.transition != none && !d.continued {
+			if now := s.model.now[member]; now != nil && !now.Contested && !now.Terminating() && d.transition != none && !d.continued && !s.model.deletionRefused(member) {
 				out[member] = d.transition
 			}
 		}

@@ -94,7 +94,7 @@ func (c *finalizerControllers) deleteFollowers(n graph.Node) bool {
 	unnamed.UID = ""
 	for _, follower := range slices.Concat(c.followers[leader], c.followers[unnamed]) {
 		now := m.now[follower]
-		if now == nil || now.Terminating() || now.Contested {
+		if now == nil || now.Terminating() || now.Contested || m.deletionRefused(follower) {
 			continue
 		}
 		if by := c.sim.last[n]; by >= 0 {
@@ -125,7 +125,7 @@ func (c *finalizerControllers) removeFinalizer(n graph.Node) bool {
 		return true
 	}
 	i := c.removable(n)
-	if i < 0 || m.late(n, o.Finalizers[i]) {
+	if i < 0 || m.late(n, o.Finalizers[i]) || m.Admission(n, "UPDATE").Refused {
 		return false
 	}
 	c.sim.result.FinalizersRemoved.Add(n)

@@ -5,9 +5,12 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-gc/kubectl-gc/pkg/collector"
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
@@ -192,25 +195,80 @@ func (m *Model) verdict(j collector.Judgement) collector.Verdict {
 // Decide returns the actor's decision on a node in its present state.
 func (m *Model) Decide(n graph.Node) collector.Decision {
 	d := m.decide(n)
-	if d.Action == collector.ActionOrphanDependents && m.orphanRejected(n) != graph.None {
-		return collector.Decision{NoAction: collector.PatchRejected}
+	switch {
+	case d.Action == collector.ActionOrphanDependents:
+		if dependent, why := m.orphanRejected(n); dependent != graph.None {
+			return collector.Decision{NoAction: why}
+		}
+	case m.refuses(n, d.Action), m.unblocksFirst(n, d) && m.refuses(n, collector.ActionUnblock):
+		return collector.Decision{NoAction: collector.WriteRefused}
 	}
 	return d
 }
 
-// orphanRejected returns a dependent that keeps an owner from orphaning: the API server rejects
-// the patch of each dependent that is left. It returns graph.None if the patch of one may succeed.
-func (m *Model) orphanRejected(owner graph.Node) graph.Node {
-	rejected := graph.None
+// unblocksFirst reports whether the cluster's own collector sends the patch that breaks a cycle before it deletes an object, also
+// if that changes nothing (attemptToDeleteItem).
+func (m *Model) unblocksFirst(n graph.Node, d collector.Decision) bool {
+	return m.predictor.cluster() && d.Action == collector.ActionDelete && d.Policy == metav1.DeletePropagationForeground &&
+		m.deleting[n] > 0 && slices.Contains(m.Verdicts(n), collector.VerdictWaiting)
+}
+
+// refuses reports whether admission refuses the write that an action on a node is, as far as dry runs have shown.
+func (m *Model) refuses(n graph.Node, a collector.Action) bool {
+	switch a {
+	case collector.ActionDelete:
+		return m.deletionRefused(n)
+	case collector.ActionUnlink, collector.ActionUnblock, collector.ActionRemoveFinalizer:
+		return m.Admission(n, "UPDATE").Refused
+	case collector.ActionNone, collector.ActionOrphanDependents:
+	}
+	return false
+}
+
+// Admission returns what admission answered to a write of a node, a DELETE or an UPDATE.
+func (m *Model) Admission(n graph.Node, operation string) reason.AdmissionAnswer {
+	return m.graph.Snapshot().Admission(m.graph.UID(n), operation)
+}
+
+// retried reports whether the collector tries again and again to write an object, as admission refuses that.
+func (m *Model) retried(n graph.Node) bool {
+	return m.deletionRefused(n) || m.Admission(n, "UPDATE").Refused
+}
+
+func (m *Model) deletionRefused(n graph.Node) bool { return m.Admission(n, "DELETE").Refused }
+
+// RefusedBy returns what refuses the write about a node that is due: its deletion, or the removal of references or a finalizer.
+func (m *Model) RefusedBy(n graph.Node) reason.RefusedByAdmission {
+	if m.decide(n).Action == collector.ActionDelete && m.deletionRefused(n) || m.ContentsRefused(n) {
+		return m.Admission(n, "DELETE").Because
+	}
+	return m.Admission(n, "UPDATE").Because
+}
+
+// ContentsRefused reports whether a node is left although its Namespace is being deleted, as admission refuses its deletion.
+func (m *Model) ContentsRefused(n graph.Node) bool {
+	o := m.Object(n)
+	if o == nil || o.Terminating() || !m.deletionRefused(n) {
+		return false
+	}
+	ns, ok := m.contents().namespaces[o.Namespace]
+	return ok && m.now[ns] != nil && m.now[ns].Terminating()
+}
+
+// orphanRejected returns a dependent that keeps an owner from orphaning, and why: the API server rejects or admission
+// refuses the patch of each dependent that is left. It returns graph.None if the patch of one may succeed.
+func (m *Model) orphanRejected(owner graph.Node) (graph.Node, collector.NoActionReason) {
+	rejected, why := graph.None, collector.ActionTaken
 	for _, e := range m.graph.Dependents(owner) {
 		switch d := m.orphan(owner, e.Node); {
 		case d.Action == collector.ActionUnlink:
-			return graph.None
-		case d.NoAction == collector.PatchRejected && (rejected == graph.None || m.compare(e.Node, rejected) < 0):
-			rejected = e.Node
+			return graph.None, collector.ActionTaken
+		case d.NoAction != collector.PatchRejected && d.NoAction != collector.WriteRefused:
+		case rejected == graph.None || m.compare(e.Node, rejected) < 0:
+			rejected, why = e.Node, d.NoAction
 		}
 	}
-	return rejected
+	return rejected, why
 }
 
 // decide is Decide without the check whether the API server rejects the patches that orphan dependents.
@@ -282,8 +340,11 @@ func (m *Model) orphan(owner, dependent graph.Node) collector.Decision {
 		return collector.Decision{NoAction: collector.AllOwnersSolid}
 	}
 	d := collector.Decision{Action: collector.ActionUnlink, Change: object.Change{Drop: drop}}
-	if after := d.Change.Apply(*o); collector.UpdateRejected(&after) {
+	switch after := d.Change.Apply(*o); {
+	case collector.UpdateRejected(&after):
 		return collector.Decision{NoAction: collector.PatchRejected}
+	case m.refuses(dependent, d.Action):
+		return collector.Decision{NoAction: collector.WriteRefused}
 	}
 	return d
 }
@@ -356,7 +417,7 @@ func (m *Model) set(n graph.Node, next *object.Object) {
 	if old != nil {
 		for _, r := range old.Owners {
 			node := m.graph.Find(r.UID)
-			if owner := m.Object(node); owner != nil && owner.HasCollectorFinalizer() {
+			if owner := m.Object(node); owner != nil && (owner.HasCollectorFinalizer() || m.retried(node)) {
 				m.simulation.enqueue(node)
 			}
 		}

@@ -26,6 +26,7 @@ const (
 	GroupsUndiscoverable                         // it is a Namespace, and the API server cannot discover a group
 	ContentsUnlistable                           // it is a Namespace, and the API server may be unable to list contents of it
 	PatchRejected                                // the API server rejects every change of it (docs/gc-semantics.md#metadata-validation)
+	WriteRefused                                 // admission refuses its deletion or the removal of its finalizer
 	SharesUID                                    // another object has its UID, so the collector leaves it alone
 	NothingBlocks                                // the collector has yet to process it, or has missed it
 )
@@ -140,17 +141,23 @@ func (m *Model) obstacle(n graph.Node) (here Obstacle, next graph.Node) {
 			return at(ContentsNotListed)
 		case collector.PatchRejected:
 			return at(PatchRejected)
+		case collector.WriteRefused:
+			return at(WriteRefused)
 		default:
 			return at(LimitReached)
 		}
 	}
 	d, blocking := m.Decide(n), m.Blocking(n)
 	switch {
-	case d.NoAction == collector.PatchRejected:
-		if dependent := m.orphanRejected(n); o.Orphaning() && dependent != graph.None {
-			return Obstacle{Node: dependent, Reason: PatchRejected}, graph.None
+	case d.NoAction == collector.PatchRejected, d.NoAction == collector.WriteRefused:
+		here := Obstacle{Node: n, Reason: PatchRejected}
+		if d.NoAction == collector.WriteRefused {
+			here.Reason = WriteRefused
 		}
-		return at(PatchRejected)
+		if dependent, _ := m.orphanRejected(n); o.Orphaning() && dependent != graph.None {
+			here.Node = dependent
+		}
+		return here, graph.None
 	case len(blocking) > 0 && !o.Orphaning():
 		return Obstacle{}, blocking[0]
 	case d.NoAction == collector.DependentsUnknown, d.NoAction == collector.BlockedByDependents: // by references that are newer than the graph

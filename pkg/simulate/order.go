@@ -100,6 +100,11 @@ func newOrder(s *simulation) *order {
 			u.doubt(n, deletion, cause{n, reason.MarksUnread(controller)})
 		}
 	}
+	if len(u.graph.Snapshot().Answers) > 0 {
+		for i := range u.model.now {
+			u.examineAdmission(graph.Node(i))
+		}
+	}
 	for len(u.queue) > 0 {
 		next := u.queue[0]
 		u.queue = u.queue[1:]
@@ -258,6 +263,9 @@ func (u *order) doubt(n graph.Node, d doubt, because cause) {
 	case d&deletion != 0 && !o.Terminating() && u.deleted(n) && (requested || inDefinition):
 		d = d&^deletion | propagation
 	}
+	if d&propagation != 0 && u.mayRefuse(n) { // the finalizer of a foreground deletion stays
+		d |= completion
+	}
 	if d &^= u.doubts[n]; d == 0 {
 		return
 	}
@@ -299,19 +307,22 @@ func (u *order) spread(n graph.Node, d doubt) {
 		below := propagation
 		underWay := u.starting && o.DeletingDependents() // the collector may not process what does not block it
 		stays := d&completion != 0 && !u.waits(n)        // then it keeps them, as its deletion is not in the foreground
-		if d&deletion != 0 || stays || others || u.held(n) || underWay {
+		if d&deletion != 0 || stays || others || u.held(n) || o.IsNamespace() || underWay {
 			below = deletion | unlinks
 		}
 		u.doubtDependents(n, below, from)
 	}
 	for k, owner := range u.graph.Owners(n) {
-		if u.mayWait(owner) && d&differs != 0 && u.blocks(graph.Edge{Node: n, Index: k}) {
+		waits := u.mayWait(owner) && u.blocks(graph.Edge{Node: n, Index: k}) || u.orphans(owner) && u.rejected(n)
+		if waits && d&differs != 0 {
 			u.doubt(owner, completion, from)
 		}
 	}
 	if d&(deletion|completion) != 0 {
 		for _, container := range u.containersOf(n) {
-			u.doubt(container, completion, from)
+			if !u.keeps(container) {
+				u.doubt(container, completion, from)
+			}
 			if u.graph.Object(container).IsNamespace() && u.model.judge.Behavior().OrderedNamespaceDeletion && o.IsPod() {
 				u.doubt(container, sweep, from)
 			}
@@ -329,6 +340,14 @@ func (u *order) spread(n graph.Node, d doubt) {
 			}
 		}
 	}
+}
+
+// keeps reports whether a Namespace is left in every order of events, as admission refuses the deletion of something in it.
+func (u *order) keeps(container graph.Node) bool {
+	kept := func(n graph.Node) bool {
+		return u.model.ContentsRefused(n) && u.model.Admission(n, "DELETE").Certain()
+	}
+	return len(u.graph.Snapshot().Answers) > 0 && u.graph.Object(container).IsNamespace() && slices.ContainsFunc(u.model.ContentsOf(container), kept)
 }
 
 // doubtDependents doubts the dependents of an object with that doubt.

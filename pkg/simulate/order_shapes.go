@@ -36,7 +36,10 @@ func (u *order) examine(n graph.Node) {
 	if held, certain := u.model.heldBack(n); held && !certain && u.deleted(n) {
 		u.begin(n, completion)
 	}
-	rejected := func(e graph.Edge) bool { return collector.UpdateRejected(u.graph.Object(e.Node)) }
+	rejected := func(e graph.Edge) bool { // also of an object that nobody else deletes, if it is not certain
+		o, answer := u.graph.Object(e.Node), u.model.Admission(e.Node, "UPDATE")
+		return collector.UpdateRejected(o) || !answer.Certain() || answer.Refused && (len(o.Owners) > 1 || u.deleted(e.Node))
+	}
 	if u.orphans(n) && (slices.Contains(o.Finalizers, object.ForegroundFinalizer) || slices.ContainsFunc(u.graph.Dependents(n), rejected)) {
 		u.begin(n, completion)
 	}
@@ -53,6 +56,17 @@ func (u *order) examine(n graph.Node) {
 	}
 }
 
+// rejected reports whether the API server rejects, or admission refuses or may refuse, every change of an object's references.
+func (u *order) rejected(n graph.Node) bool {
+	return collector.UpdateRejected(u.graph.Object(n)) || u.mayRefuse(n)
+}
+
+// mayRefuse reports whether admission refuses the removal of references and finalizers of an object, or may.
+func (u *order) mayRefuse(n graph.Node) bool {
+	answer := u.model.Admission(n, "UPDATE")
+	return answer.Refused || !answer.Certain()
+}
+
 // examineRequests doubts an object whose deletion is requested, if the collector or somebody else deletes it
 // as well.
 func (u *order) examineRequests(n graph.Node) {
@@ -63,7 +77,7 @@ func (u *order) examineRequests(n graph.Node) {
 	left := contained && u.model.now[n] != nil && u.changesFinalizers(n)
 	switch {
 	case len(u.requests[n]) == 0:
-	case (u.several || contained) && (left || o.HasCollectorFinalizer() || collector.UpdateRejected(o)):
+	case (u.several || contained) && (left || o.HasCollectorFinalizer() || u.rejected(n)):
 		u.begin(n, completion)
 	case contained:
 		u.begin(n, propagation)
@@ -159,11 +173,7 @@ func (u *order) examineOwners(n graph.Node) {
 	}
 	// A dependent that waits for its own dependents, and not only because the object is deleted, may make it stop
 	// blocking its owners before that (docs/gc-semantics.md#breaking-a-cycle).
-	mayWait := func(e graph.Edge) bool {
-		o := u.graph.Object(e.Node)
-		return int(e.Node) < u.graph.Listed() && (len(o.Owners) > 1 || o.HasCollectorFinalizer() || len(u.requests[e.Node]) > 0)
-	}
-	if u.deleted(n) && slices.ContainsFunc(u.graph.Dependents(n), mayWait) {
+	if u.deleted(n) && u.dependentMayWait(n) {
 		u.unblocked[n] = true
 	}
 	// It may have lost the owner that waits before the other one goes. Then its own finalizer decides about its dependents.
@@ -179,8 +189,10 @@ func (u *order) examineOwners(n graph.Node) {
 	}
 	switch {
 	case u.graph.Virtual(n) && slices.ContainsFunc(u.graph.Dependents(n), namedOtherwise), doubled && changing,
-		collector.UpdateRejected(o) && several && (changing || bad > 1 || u.unblocked[n]), orphaning && bad > 0:
+		u.rejected(n) && several && (changing || bad > 1 || u.unblocked[n]), orphaning && bad > 0:
 		u.begin(n, d)
+	case several && changing && u.model.deletionRefused(n): // it loses a reference if another owner keeps it at that time
+		u.begin(n, unlinks)
 	case u.unblocked[n] && waiting && (u.several || several || len(u.containersOf(n)) > 0):
 		u.begin(n, completion)
 	case u.deleted(n) && len(u.requests[n]) > 0 && !orphaning:
@@ -204,6 +216,15 @@ func (u *order) examineOwners(n graph.Node) {
 			}
 		}
 	}
+}
+
+// dependentMayWait reports whether a dependent of an object may wait for its own dependents, and not only because the object is
+// deleted.
+func (u *order) dependentMayWait(n graph.Node) bool {
+	return slices.ContainsFunc(u.graph.Dependents(n), func(e graph.Edge) bool {
+		o := u.graph.Object(e.Node)
+		return int(e.Node) < u.graph.Listed() && (len(o.Owners) > 1 || o.HasCollectorFinalizer() || len(u.requests[e.Node]) > 0)
+	})
 }
 
 // examineOwner doubts an object because of one owner.
@@ -250,5 +271,67 @@ func (u *order) examineKind(n graph.Node, k int, d doubt) {
 	of := u.graph.Object(u.graph.Owners(n)[k])
 	if of == nil || r.APIVersion != of.APIVersion || !of.MatchesIdentity(r, o.Namespace) {
 		u.doubt(n, d, cause{n, reason.Of(reason.OrderMatters{Unserved: true})})
+	}
+}
+
+// examineAdmission doubts an object if admission may answer a write of it otherwise than a dry run has shown, and what is in
+// a Namespace beside an object that admission keeps: the API server deletes the objects of a type in the order of their
+// names, and ends with the first that it may not delete (store.go, DeleteCollection).
+func (u *order) examineAdmission(n graph.Node) {
+	o := u.graph.Object(n)
+	if o == nil || o.Contested {
+		return
+	}
+	u.examineRefused(n)
+	contents, refused := u.model.ContentsRefused(n), u.model.Decide(n).NoAction == collector.WriteRefused
+	deletes, updates := u.model.Admission(n, "DELETE"), u.model.Admission(n, "UPDATE")
+	if !deletes.Certain() && len(u.requests[n]) == 0 && !o.Terminating() && (u.deleted(n) || contents || refused) {
+		u.doubt(n, deletion|sweep, cause{n, reason.Of(deletes.Because)})
+	}
+	if !updates.Certain() && (u.model.now[n] != o || refused) {
+		d := completion | sweep
+		if !u.deleted(n) {
+			d = unlinks | sweep
+		}
+		u.doubt(n, d, cause{n, reason.Of(updates.Because)})
+	}
+	ns, ok := u.model.contents().namespaces[o.Namespace]
+	if !ok || !u.containers[ns] {
+		return
+	}
+	if o.IsPod() && !deletes.Certain() && u.model.judge.Behavior().OrderedNamespaceDeletion {
+		u.doubt(ns, sweep, cause{n, reason.Of(deletes.Because)})
+		for _, member := range u.model.ContentsOf(ns) {
+			if m := u.graph.Object(member); m.Terminating() && m.HasCollectorFinalizer() { // which the sweep removes
+				u.doubt(member, completion|sweep, cause{n, reason.Of(deletes.Because)})
+			}
+		}
+	}
+	if !contents && (deletes.Certain() || !u.deleted(n)) {
+		return
+	}
+	for _, sibling := range u.model.ContentsOf(ns) {
+		if s := u.graph.Object(sibling); s.APIVersion == o.APIVersion && s.Kind == o.Kind && s.Name > o.Name && !s.Terminating() && len(u.requests[sibling]) == 0 {
+			u.doubt(sibling, deletion|sweep, cause{n, reason.Of(deletes.Because)})
+		}
+	}
+}
+
+// examineRefused doubts an object that the collector tries again and again to delete, as admission refuses that or the patch
+// that comes before: that patch comes only while a dependent waits, and the object does not block its owners after it.
+func (u *order) examineRefused(n graph.Node) {
+	references := u.references(n)
+	waits := func(r reference) bool { return u.waits(r.owner) }
+	switch {
+	case !slices.ContainsFunc(references, waits), !u.dependentMayWait(n), u.graph.Object(n).Terminating():
+	case u.mayRefuse(n):
+		u.begin(n, deletion)
+	case u.model.deletionRefused(n):
+		u.begin(n, unlinks)
+		for i := range references {
+			if r := &references[i]; waits(*r) && r.blocks {
+				u.begin(r.owner, completion)
+			}
+		}
 	}
 }

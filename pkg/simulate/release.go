@@ -153,7 +153,7 @@ func (s *simulation) releaseHeld() bool {
 		}
 		r.released[n], any = true, true
 		left := podStopped(o)
-		if left != nil && !releaseRejected(o) && slices.ContainsFunc(left.Finalizers, othersRemove) {
+		if left != nil && !releaseRejected(o) && !s.model.Admission(n, "UPDATE").Refused && slices.ContainsFunc(left.Finalizers, othersRemove) {
 			released := *left
 			released.Finalizers = slices.DeleteFunc(slices.Clone(left.Finalizers), othersRemove)
 			left = StateAfterPatch(&released, object.Change{})
@@ -185,7 +185,7 @@ func (s *simulation) deletePodsOfGoneNodes() bool {
 	any := false
 	for n := range s.model.graph.Listed() {
 		pod := graph.Node(n)
-		if now := s.model.now[pod]; len(causes) > 0 && now != nil && now.Node != nil && causes[now.Node.Name] != nil && !now.Contested {
+		if now := s.model.now[pod]; len(causes) > 0 && now != nil && now.Node != nil && causes[now.Node.Name] != nil && !now.Contested && !s.model.deletionRefused(pod) {
 			any = true
 			s.release.add(pod, causes[now.Node.Name])
 			s.model.SetState(pod, StateAfterDelete(now, "", new(int64), s.model.taken))

@@ -28,6 +28,8 @@ type Snapshot struct {
 	Webhooks []AdmissionWebhook
 	// Refused is what the API server refuses of writes that end objects, as far as it was asked. It is not saved.
 	Refused []reason.WebhookRefuses
+	// Answers are those of admission to dry runs of what a plan writes. They are not saved.
+	Answers Answers
 	// Backends are those that objects in a file of kubectl call; nil if it is not known which. They are not saved.
 	Backends []reason.BackendLost
 	// Managers are those of the objects in a file of kubectl, by UID. They are not saved.

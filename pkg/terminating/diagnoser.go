@@ -212,7 +212,7 @@ func holderOf(why simulate.BlockReason) Holder {
 		return HolderCollector
 	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
 		return HolderUnknown
-	case simulate.InCycle, simulate.CannotBeJudged, simulate.PatchRejected, simulate.LimitReached:
+	case simulate.InCycle, simulate.CannotBeJudged, simulate.PatchRejected, simulate.WriteRefused, simulate.LimitReached:
 	}
 	return HolderDependents
 }
@@ -253,7 +253,7 @@ func (d *Diagnoser) consequence(at simulate.Obstacle) collector.Consequence {
 			return collector.ConsequenceUnknown
 		}
 		return collector.ConsequenceStuck
-	case simulate.InCycle, simulate.PatchRejected:
+	case simulate.InCycle, simulate.PatchRejected, simulate.WriteRefused:
 		return collector.ConsequenceStuck
 	case simulate.NotAllListed, simulate.SharesUID, simulate.ContentsNotListed, simulate.ContentsUnlistable:
 		return collector.ConsequenceUnknown
@@ -285,6 +285,8 @@ func (d *Diagnoser) reason(at simulate.Obstacle) *reason.Reason {
 		return snapshot.NotFinalized(d.model.FinalizationGaps(at.Node))
 	case simulate.PatchRejected:
 		return reason.PatchRejected
+	case simulate.WriteRefused:
+		return reason.Of(d.model.RefusedBy(at.Node))
 	case simulate.SharesUID:
 		return reason.Of(snapshot.UIDContested(d.model.Graph().Object(at.Node)))
 	case simulate.NothingBlocks:

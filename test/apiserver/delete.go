@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -26,6 +27,9 @@ func (s *Server) Delete(gvr schema.GroupVersionResource, namespace, name string,
 	}
 	o, err := s.object(gvr, namespace, name)
 	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(checkPreconditions(o, options.Preconditions), s.admit("DELETE", o)); err != nil {
 		return nil, err
 	}
 	defer s.ifDryRun(options.DryRun)()
@@ -56,6 +60,9 @@ func (s *Server) DeleteCollection(gvr schema.GroupVersionResource, namespace str
 	}
 	defer s.ifDryRun(options.DryRun)()
 	for _, o := range s.selected(func(o *Object) bool { return o.Type == t && o.Namespace == namespace }) {
+		if err := s.admit("DELETE", &o); err != nil {
+			return err
+		}
 		if err := s.delete(&o, options); err != nil {
 			return err
 		}

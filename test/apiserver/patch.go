@@ -44,6 +44,9 @@ func (s *Server) Patch(gvr schema.GroupVersionResource, namespace, name string, 
 	if err != nil {
 		return nil, err
 	}
+	if err := s.admit("UPDATE", o); err != nil {
+		return nil, err
+	}
 	defer s.ifDryRun(dryRun)()
 	result, err := s.update(o, updated)
 	if err != nil {

@@ -35,6 +35,9 @@ type Server struct {
 	JSON bool
 	// Legacy responds to discovery with one document per group, as before Kubernetes 1.30.
 	Legacy bool
+	// Admit is asked about every DELETE and every UPDATE by a patch, dry runs too, and what it returns is the answer unless it
+	// is nil. It is not asked about what Controllers do. Nil admits everything.
+	Admit func(operation string, o *Object) error
 	// WatchLifetime is after what time the server ends a watch. 0 means never.
 	WatchLifetime time.Duration
 	// Watches is the number of open watches.
@@ -110,6 +113,13 @@ func (s *Server) unserve(gr schema.GroupResource) {
 		s.wakeWatches(t)
 		return true
 	})
+}
+
+func (s *Server) admit(operation string, o *Object) error {
+	if s.Admit == nil {
+		return nil
+	}
+	return s.Admit(operation, o)
 }
 
 func (s *Server) now() metav1.Time {

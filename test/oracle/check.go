@@ -89,7 +89,7 @@ func (c Checker) ask(ctx context.Context, s scenario.Scenario, seed uint64) (sce
 // deletions.
 func (c Checker) checkAtRest(ctx context.Context, s scenario.Scenario, seed uint64) (Result, error) {
 	var out Result
-	s.Deletes = nil
+	s.Deletes, s.Refused = nil, nil // they do not ask admission
 	reply, err := c.ask(ctx, s, seed)
 	if err == nil && (c.Only == "" || c.Only == "audit") {
 		err = out.compare(s, seed, reply, PredictAudit)

@@ -58,6 +58,7 @@ type drawer struct {
 	deletes      []scenario.Delete
 	types        []scenario.Type // in addition to those of objects
 	unreachable  []string
+	refused      []scenario.Refusal
 	namespaces   []string // of new objects
 	contentsKept bool     // no Namespace is added, since the preview refuses to delete one
 }
@@ -248,7 +249,16 @@ func apiVersion(group, version string) string {
 
 // scenario returns what was drawn, with the types that it needs.
 func (d *drawer) scenario() scenario.Scenario {
-	out := scenario.Scenario{Deletes: d.deletes, UnreachableGroups: d.unreachable}
+	out := scenario.Scenario{Deletes: d.deletes, UnreachableGroups: d.unreachable, Refused: d.refused}
+	out.Refused = slices.DeleteFunc(out.Refused, func(r scenario.Refusal) bool { // the command does not ask whether it may delete what is terminating
+		i := slices.IndexFunc(d.objects, func(o *scenario.Object) bool { return o.UID == r.UID })
+		return r.Operation == "DELETE" && d.objects[i].DeletionTimestamp != nil
+	})
+	for i, r := range out.Refused {
+		if slices.ContainsFunc(d.deletes, func(asked scenario.Delete) bool { return asked.UID == string(r.UID) }) {
+			out.Refused[i].Doubt = "" // who asks is who deletes it
+		}
+	}
 	need := slices.Clone(d.types)
 	for _, o := range d.objects {
 		out.Objects = append(out.Objects, *o)

@@ -1,9 +1,12 @@
 package oracle
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
 )
 
@@ -28,6 +31,7 @@ var Kinds = []Kind{
 	{"conflicting references", drawConflicting},
 	{"unreachable groups", drawUnreachable},
 	{"anything", drawAnything},
+	{"refused writes", drawRefused},
 }
 
 const (
@@ -478,5 +482,20 @@ func (d *drawer) spoil(r *metav1.OwnerReference) {
 			d.serve(configMap)
 			d.serve(pod)
 		}
+	}
+}
+
+// drawRefused has admission that refuses writes of a scenario of another kind.
+func drawRefused(d *drawer) {
+	pick(d, drawChains, drawCycles, drawHeldOwners, drawNamespaces, drawDefinitions, drawOrphans, drawPods, drawSeveral, drawAnything)(d)
+	for range d.between(1, 2) {
+		r := scenario.Refusal{
+			Operation: pick(d, "DELETE", "DELETE", "UPDATE"), UID: d.pickObject().UID,
+			Doubt: string(pick(d, "", "", reason.RefusedForYou, reason.AcceptedForYou)),
+		}
+		if slices.ContainsFunc(d.refused, func(other scenario.Refusal) bool { return other.UID == r.UID && other.Operation == r.Operation }) {
+			continue
+		}
+		d.refused = append(d.refused, r)
 	}
 }

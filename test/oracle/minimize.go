@@ -93,7 +93,7 @@ func withoutObject(lines []string, at int, uid string) []string {
 	var out []string
 	for i, line := range lines {
 		words := strings.Fields(line)
-		if i == at || words[0] == "delete" && words[1] == uid {
+		if i == at || words[0] == "delete" && words[1] == uid || words[0] == "refuse" && words[2] == uid {
 			continue
 		}
 		out = append(out, strings.Join(slices.DeleteFunc(words, func(word string) bool {

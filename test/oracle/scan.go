@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/oracle/scenario"
 )
@@ -41,6 +42,14 @@ func Scan(s scenario.Scenario) *snapshot.Snapshot {
 		}
 	}
 	out.Objects = listed.Objects()
+	out.Answers = snapshot.Answers{}
+	for _, r := range s.Refused {
+		doubt := reason.AdmissionDoubt(r.Doubt)
+		out.Answers[snapshot.Write{UID: r.UID, Operation: r.Operation}] = reason.AdmissionAnswer{
+			Refused: doubt == "" || doubt == reason.RefusedForYou,
+			Because: reason.RefusedByAdmission{Webhook: "guard", Update: r.Operation == "UPDATE", Doubt: doubt},
+		}
+	}
 	lookUpOwners(out, s, &listed)
 	out.Normalize()
 	return out

@@ -20,6 +20,7 @@ import (
 //	unlisted RESOURCE[.GROUP]
 //	unserved RESOURCE[.GROUP]
 //	misread UID
+//	refuse DELETE|UPDATE UID [DOUBT]
 //	object APIVERSION KIND [NAMESPACE/]NAME UID [ATTRIBUTE ...]
 //	create APIVERSION KIND [NAMESPACE/]NAME UID [ATTRIBUTE ...]
 //	delete UID [POLICY]
@@ -59,6 +60,9 @@ func Format(s scenario.Scenario) string {
 	}
 	for _, uid := range s.Faults.Misread {
 		line("misread", string(uid))
+	}
+	for _, r := range s.Refused {
+		line(appendIf([]string{"refuse", r.Operation, string(r.UID)}, r.Doubt != "", r.Doubt)...)
 	}
 	for i := range s.Objects {
 		line(formatObject("object", &s.Objects[i])...)
@@ -165,6 +169,12 @@ func parseLine(out *scenario.Scenario, words []string) error {
 		out.Faults.Unserved = append(out.Faults.Unserved, words[0])
 	case keyword == "misread" && len(words) == 1:
 		out.Faults.Misread = append(out.Faults.Misread, types.UID(words[0]))
+	case keyword == "refuse" && len(words) >= 2:
+		r := scenario.Refusal{Operation: words[0], UID: types.UID(words[1])}
+		if len(words) > 2 {
+			r.Doubt = words[2]
+		}
+		out.Refused = append(out.Refused, r)
 	case (keyword == "object" || keyword == "create") && len(words) >= 4:
 		o, err := parseObject(words)
 		if err != nil {

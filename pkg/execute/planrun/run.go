@@ -69,9 +69,12 @@ func Run(ctx context.Context, p *plan.Plan, j *collector.Judge, s Server, b Back
 		if o.State == plan.Deleted && o.When != plan.Later {
 			r.expectedGone.Add(n)
 		}
-		if o.State.Deletes() {
+		if o.State.Deletes() || o.MayBeDeleted {
 			r.expectedLeaving.Add(n)
 		}
+	}
+	for _, o := range p.KeptByAdmission {
+		r.expectedLeaving.Add(g.Find(o.UID))
 	}
 	for i := range p.Steps {
 		step := &p.Steps[i]
@@ -109,7 +112,7 @@ type run struct {
 
 	contents        *contents
 	expectedGone    graph.Set           // what the plan expects to be deleted in the end
-	expectedLeaving graph.Set           // that, and what it expects to be terminating
+	expectedLeaving graph.Set           // that, what it expects to be terminating, and what another order or answer deletes
 	repaired        map[graph.Node]bool // what the plan repairs
 	lastStep        map[graph.Node]int  // by object
 

@@ -79,6 +79,8 @@ func noActionReason(m *simulate.Model, step *plan.Step, n graph.Node, d collecto
 		return reason.DependentsUnknown
 	case collector.PatchRejected:
 		return reason.PatchRejected
+	case collector.WriteRefused:
+		return reason.Of(m.RefusedBy(n))
 	case collector.ContentsUnknown:
 		return snapshot.ContentsUnknown(m.ContentsGaps(n))
 	case collector.UIDContested:

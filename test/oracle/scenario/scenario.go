@@ -16,8 +16,16 @@ type Scenario struct {
 	Creates []Object `json:",omitempty"` // what a user creates right after the last of Deletes
 	// UnreachableGroups are API groups that discovery reports as failed, in addition to
 	// those of Types.
-	UnreachableGroups []string `json:",omitempty"`
-	Faults            Faults   `json:",omitzero"`
+	UnreachableGroups []string  `json:",omitempty"`
+	Faults            Faults    `json:",omitzero"`
+	Refused           []Refusal `json:",omitempty"`
+}
+
+// Refusal is a write that admission refuses: in every order of events, or in some of them if it has a doubt.
+type Refusal struct {
+	Operation string // DELETE or UPDATE
+	UID       types.UID
+	Doubt     string `json:",omitempty"` // what a dry run has shown: empty, or a reason.AdmissionDoubt
 }
 
 // Faults are wrong answers of the API server. They show what upstream's collector makes of them;

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -52,7 +53,8 @@ type cluster struct {
 	cleanups   map[string]int  // likewise per CustomResourceDefinition
 	removed    []scenario.Type // no longer served, but the REST mapper does not know yet
 
-	earlier map[types.UID]bool // what was terminating before the user's requests; nil until other controllers remove their finalizers
+	refused map[scenario.Refusal]bool // without doubts; what admission refuses in this order of events
+	earlier map[types.UID]bool        // what was terminating before the user's requests; nil until other controllers remove their finalizers
 }
 
 // watchStream has the watch events of one resource that the informer has not delivered yet.
@@ -64,6 +66,9 @@ type watchStream struct {
 }
 
 func newCluster(s scenario.Scenario, m mapper, random *rand.Rand) *cluster {
+	s.Deletes = slices.DeleteFunc(slices.Clone(s.Deletes), func(d scenario.Delete) bool { // the command does not send what is refused
+		return slices.Contains(s.Refused, scenario.Refusal{Operation: "DELETE", UID: types.UID(d.UID)})
+	})
 	c := &cluster{
 		scenario: s, random: random, served: slices.Clone(s.Types), deletes: slices.Clone(s.Deletes),
 		types: map[schema.GroupVersionResource]*apiserver.Type{}, implied: map[types.UID]bool{}, namespaces: map[string]int{}, cleanups: map[string]int{},
@@ -87,8 +92,30 @@ func newCluster(s scenario.Scenario, m mapper, random *rand.Rand) *cluster {
 		c.server.Add(c.stored(o))
 	}
 	c.addNamespaces()
+	c.refused = map[scenario.Refusal]bool{}
+	for _, r := range s.Refused {
+		certain := r.Doubt == ""
+		r.Doubt = ""
+		c.refused[r] = certain || random.IntN(2) == 0
+	}
+	c.server.Admit = c.admit
 	c.startCollector(m)
 	return c
+}
+
+// admit returns an error if admission refuses a write.
+func (c *cluster) admit(operation string, o *apiserver.Object) error {
+	if c.refused[scenario.Refusal{Operation: operation, UID: o.UID}] {
+		return apierrors.NewForbidden(o.Type.GroupResource(), o.Name, errors.New("admission refuses it"))
+	}
+	return nil
+}
+
+// withoutAdmission does what the API server does itself, or what admission lets a kubelet do.
+func (c *cluster) withoutAdmission(do func()) {
+	c.server.Admit = nil
+	do()
+	c.server.Admit = c.admit
 }
 
 // addNamespaces adds the Namespaces that a scenario leaves out: the API server refuses patches in

@@ -104,7 +104,7 @@ func (c *cluster) addRemovals(add func(func())) {
 			add(func() { c.stopPod(o) })
 		}
 		for _, f := range o.Finalizers {
-			if f != metav1.FinalizerDeleteDependents && f != metav1.FinalizerOrphanDependents && f != cleanupFinalizer {
+			if f != metav1.FinalizerDeleteDependents && f != metav1.FinalizerOrphanDependents && f != cleanupFinalizer && c.admit("UPDATE", &o) == nil {
 				add(func() { c.server.RemoveFinalizer(o.UID, f) })
 			}
 		}
@@ -145,8 +145,10 @@ func (c *cluster) nodeLost(o apiserver.Object) bool {
 // stopPod is what a kubelet does when the containers of a Pod have stopped.
 func (c *cluster) stopPod(o apiserver.Object) {
 	now := int64(0)
-	_, _ = c.server.Delete(o.Type.GroupVersionResource, o.Namespace, o.Name, metav1.DeleteOptions{
-		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &o.UID},
+	c.withoutAdmission(func() {
+		_, _ = c.server.Delete(o.Type.GroupVersionResource, o.Namespace, o.Name, metav1.DeleteOptions{
+			GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &o.UID},
+		})
 	})
 }
 
@@ -160,7 +162,7 @@ func (c *cluster) deleteInstances(definition apiserver.Object) {
 			continue
 		}
 		for _, namespace := range c.namespacesOf(t) {
-			_ = c.server.DeleteCollection(gvr, namespace, metav1.DeleteOptions{})
+			c.withoutAdmission(func() { _ = c.server.DeleteCollection(gvr, namespace, metav1.DeleteOptions{}) })
 		}
 		instances, _ := c.server.List(gvr, "")
 		left += len(instances)
