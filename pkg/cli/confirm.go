@@ -28,7 +28,7 @@ func confirmPlan(ctx context.Context, o *MutatingOptions, p *plan.Plan) error {
 	case len(p.Breaks()) > 0 && !o.allowInUse:
 		return Refuse(s, ExitUnconfirmed, planview.Breaks(p)[0]+"; nothing was changed", "to take it away all the same, add --allow-in-use: its users lose it")
 	case o.confirm != "" && o.confirm != p.Digest():
-		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest(), o.confirm), "preview the plan again, and confirm its digest")
+		return Refuse(s, ExitUnconfirmed, fmt.Sprintf("the plan differs from the confirmed one: its digest is %s, not %s", p.Digest(), o.confirm), "preview the plan again, with --dry-run=server if admission webhooks or policies guard what goes, and confirm its digest")
 	case !o.Prompts() && o.exceedsMaxDeletes(p) != "":
 		return Refuse(s, ExitUnconfirmed, "the plan "+o.exceedsMaxDeletes(p),
 			fmt.Sprintf("to allow it, use --max-deletes %d", len(p.LostObjects)))

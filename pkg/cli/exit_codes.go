@@ -51,6 +51,7 @@ type exitFacts struct {
 	interrupted  bool // by a signal
 	timedOut     bool // by --timeout
 	failed       int  // steps that failed or were refused
+	refused      int  // objects that stay because admission refuses their deletion
 	left         int  // steps of the run that remain, by the scan after the run
 	blocked      int  // objects that are blocked, by the scan after the run
 	verification verification
@@ -68,7 +69,7 @@ func (e exitFacts) code() ExitError {
 		return ExitIncomplete
 	case e.dryRun == dryRunClient:
 		return ExitDone
-	case e.failed > 0:
+	case e.failed > 0, e.refused > 0:
 		return ExitFound
 	case run && (e.timedOut || e.unrecorded || e.left > 0 || e.blocked > 0 || unverified):
 		return ExitFound

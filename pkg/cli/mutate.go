@@ -71,7 +71,9 @@ type Planned struct {
 
 // Scan scans the cluster, or reads the file of --from.
 func Scan(ctx context.Context, j Job) (Scanned, error) {
-	seen, live, err := j.Options.Scan.Scan(ctx, j.Scope)
+	scope := j.Scope
+	scope.Labels = scope.Labels || j.Options.DryRun != dryRunClient // by which admission selects objects
+	seen, live, err := j.Options.Scan.Scan(ctx, scope)
 	if err != nil {
 		return Scanned{}, err
 	}
@@ -104,6 +106,9 @@ func Plan(ctx context.Context, j Job, seen Scanned) (now Planned, err error) {
 		if now.Plan, err = j.Plan(ctx, now.Scanned, j.Options.AcceptedGaps); err != nil {
 			return now, err
 		}
+	}
+	if now, err = askAdmission(ctx, j, now); err != nil {
+		return now, err
 	}
 	services := lost(now.Plan, object.Identity.IsService, func(o object.Identity) string { return o.Namespace + "/" + o.Name })
 	if len(services) > 0 {
@@ -230,7 +235,7 @@ func Run(ctx context.Context, j Job, now Planned, notes ...string) error {
 	}
 	if o.Prompts() { // the objects may have changed while the user was reading
 		var err error
-		if now, err = planAgain(ctx, j, now.Plan.Digest()); err != nil {
+		if now, err = planAgain(ctx, j, now); err != nil {
 			return err
 		}
 	}
@@ -274,18 +279,19 @@ func reportNothingToDo(j Job, p *plan.Plan) error {
 
 // planAgain scans and plans once more after the user has confirmed a plan, and returns an error if the new one
 // differs. The new plan is the one to carry out: it is bound to the current state of the objects.
-func planAgain(ctx context.Context, j Job, confirmed string) (Planned, error) {
+func planAgain(ctx context.Context, j Job, confirmed Planned) (Planned, error) {
 	seen, err := Scan(ctx, j)
 	if err != nil {
 		return Planned{}, err
 	}
+	seen.Snapshot.Answers = confirmed.Snapshot.Answers.StillHold(confirmed.Snapshot, seen.Snapshot)
 	now, err := Plan(ctx, j, seen)
 	switch {
 	case err != nil:
 		return Planned{}, err
 	case j.Options.Scan.Strict && !now.Plan.CompleteButAccepted():
 		return Planned{}, refuseIncomplete(j.Options)
-	case now.Plan.Digest() != confirmed:
+	case now.Plan.Digest() != confirmed.Plan.Digest():
 		return Planned{}, Refuse(j.Options.Scan.Streams, ExitUnconfirmed, "the cluster changed while you were reading, and the plan would be different now: nothing was changed", "preview it again: "+j.Options.rerunCommand())
 	}
 	return now, nil
@@ -323,7 +329,7 @@ func apply(ctx context.Context, j Job, now Planned, clusterUID types.UID, denied
 	}
 	r.facts.timedOut = ctx.Err() == nil && r.done.Interrupted
 	if ctx.Err() == nil && !j.SkipVerification {
-		verify(ctx, &r)
+		verify(ctx, &r, now)
 	}
 	r.facts.interrupted = ctx.Err() != nil
 	return report(r)
@@ -364,7 +370,7 @@ func carryOut(ctx context.Context, j Job, now Planned, b *RunBackup) *execute.Ru
 	if !j.LeavesRestToCollector || j.SkipVerification || o.DryRun {
 		return planrun.Run(ctx, now.Plan, now.Judge, w, writer, planrun.RunOptions{Common: o, RequestedOnly: j.LeavesRestToCollector})
 	}
-	watchdog := startWatchdog(ctx, func(ctx context.Context) { explainStall(ctx, j, now.Plan, progress) })
+	watchdog := startWatchdog(ctx, func(ctx context.Context) { explainStall(ctx, j, now, progress) })
 	defer watchdog.stop()
 	onEvent := o.OnEvent
 	o.OnEvent = func(e event.Event) {
@@ -375,11 +381,11 @@ func carryOut(ctx context.Context, j Job, now Planned, b *RunBackup) *execute.Ru
 }
 
 // verify scans the cluster after the run, with the same time limit as the run, and adds what is left.
-func verify(ctx context.Context, r *runOutcome) {
+func verify(ctx context.Context, r *runOutcome, done Planned) {
 	o := r.job.Options
 	scanning, cancel := withTimeout(ctx, o.runTimeout)
 	defer cancel()
-	after, blocked, err := remaining(scanning, r.job, r.plan)
+	after, blocked, err := remaining(scanning, r.job, done)
 	switch {
 	case ctx.Err() != nil:
 		return
@@ -407,12 +413,13 @@ func verify(ctx context.Context, r *runOutcome) {
 
 // remaining scans the cluster and returns the plan of what a run of done has left to do, and what is
 // blocked: according to that plan, and of the deletions that the run started.
-func remaining(ctx context.Context, j Job, done *plan.Plan) (Planned, []plan.Blocked, error) {
+func remaining(ctx context.Context, j Job, done Planned) (Planned, []plan.Blocked, error) {
 	seen, err := Scan(ctx, j)
 	if err != nil {
 		return Planned{}, nil, err
 	}
-	left, err := j.Remaining(ctx, done, seen)
+	seen.Snapshot.Answers = done.Snapshot.Answers.StillHold(done.Snapshot, seen.Snapshot)
+	left, err := j.Remaining(ctx, done.Plan, seen)
 	if err != nil {
 		return Planned{}, nil, err
 	}
@@ -420,7 +427,7 @@ func remaining(ctx context.Context, j Job, done *plan.Plan) (Planned, []plan.Blo
 	for _, b := range left.Blocked {
 		known.Add(seen.Graph().Find(b.Object.UID))
 	}
-	return Planned{seen, left}, append(left.Blocked, stillTerminating(j, done, seen.Judge, known)...), nil
+	return Planned{seen, left}, append(left.Blocked, stillTerminating(j, done.Plan, seen.Judge, known)...), nil
 }
 
 // refusedEndings returns what the API server refuses by dry run of what ends the deletions of a run.

@@ -97,7 +97,7 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 			options, write, errs := offline(t)
 			options.Scan.Strict = c.strict
 			write(before())
-			confirmed := planned(t, pass(options)).Plan.Digest()
+			confirmed := planned(t, pass(options))
 			write(c.after)
 			if _, err := planAgain(t.Context(), pass(options), confirmed); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v; it says %s", err, c.want, errs)
@@ -108,7 +108,7 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 	t.Run("the new plan is carried out", func(t *testing.T) {
 		options, write, _ := offline(t)
 		write(before())
-		confirmed := planned(t, pass(options)).Plan.Digest()
+		confirmed := planned(t, pass(options))
 		write(scan(at("2", garbage), inside))
 		now, err := planAgain(t.Context(), pass(options), confirmed)
 		if err != nil {

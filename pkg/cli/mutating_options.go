@@ -24,9 +24,11 @@ type MutatingOptions struct {
 	confirm      string
 	MaxDeletes   int // of a run that asks nobody
 	allowInUse   bool
-	backupDir    string
-	runTimeout   time.Duration
-	rate         rate
+	// askAsControllers asks admission as the controllers of Kubernetes, which needs the right to impersonate them.
+	askAsControllers bool
+	backupDir        string
+	runTimeout       time.Duration
+	rate             rate
 
 	command string         // its name
 	given   *pflag.FlagSet // the command line, for rerunCommand
@@ -73,6 +75,8 @@ func (o *MutatingOptions) AddFlagsWithoutBackup(cmd *cobra.Command) {
 	dryRun.NoOptDefVal, dryRun.DefValue = dryRunClient, "" // shown as no default
 	flags.StringVar(&o.confirm, "confirm", "", "Proceed without asking, only if the plan has this digest.")
 	flags.DurationVar(&o.runTimeout, "timeout", 10*time.Minute, "Time limit of the run, and again of the scan after it; 0 means no limit.")
+	flags.BoolVar(&o.askAsControllers, "ask-as-controllers", false, "Ask by dry run what admission lets the controllers of Kubernetes delete, as them; needs the right to impersonate.")
+	MarkAdvanced(flags, "ask-as-controllers")
 	CompleteFlag(cmd, "dry-run", CompleteOne(dryRunChoices...))
 	o.addRunFlags(cmd)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -37,8 +38,22 @@ type runOutcome struct {
 // newOutcome returns the outcome of a run that has done nothing yet.
 func newOutcome(j Job, p *plan.Plan) runOutcome {
 	return runOutcome{job: j, plan: p, gaps: p.Gaps, facts: exitFacts{
-		dryRun: j.Options.DryRun, strict: j.Options.Scan.Strict, complete: p.CompleteButAccepted(), verification: verifiedNone,
+		dryRun: j.Options.DryRun, refused: len(p.KeptByAdmission), strict: j.Options.Scan.Strict, complete: p.CompleteButAccepted(), verification: verifiedNone,
 	}}
+}
+
+// sent returns how many requests a run sends itself.
+func (o *runOutcome) sent() string {
+	if !o.job.LeavesRestToCollector {
+		return fmt.Sprintf("%d steps", len(o.plan.Steps))
+	}
+	requests := 0
+	for i := range o.plan.Steps {
+		if o.plan.Steps[i].Requested {
+			requests++
+		}
+	}
+	return wording.Count(requests, "request")
 }
 
 // dryRun reports whether this is the outcome of a server-side dry run.
@@ -190,7 +205,7 @@ func (o *runOutcome) printResult(r *result) error {
 		}
 	}
 	if o.dryRun() {
-		line = fmt.Sprintf("The API server would accept %d of %d steps. Nothing was changed: dry run, digest %s.", r.Summary.Done, len(o.plan.Steps), r.Digest)
+		line = fmt.Sprintf("The API server would accept %d of %s. Nothing was changed: dry run, digest %s.", r.Summary.Done, o.sent(), r.Digest)
 	}
 	if o.backup == "" && o.gone > 0 {
 		line += " " + noUndo

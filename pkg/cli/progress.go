@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/planview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
-	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 )
 
 // progressLine shows the progress of a run on standard error, if that is a terminal. It is
@@ -94,7 +93,7 @@ func (w *stallWatchdog) stop() {
 
 // explainStall prints what blocks the deletions that the cluster's own garbage collector
 // has to complete.
-func explainStall(ctx context.Context, j Job, running *plan.Plan, progress *progressLine) {
+func explainStall(ctx context.Context, j Job, running Planned, progress *progressLine) {
 	now, blocked, err := remaining(ctx, j, running)
 	if err != nil {
 		return // the explanation is optional
@@ -110,7 +109,7 @@ func explainStall(ctx context.Context, j Job, running *plan.Plan, progress *prog
 	if idle := len(now.Plan.Steps); idle > 0 {
 		lines = append(lines, idleWarning(idle, suggestCollect(j.Options, now.Plan)))
 	}
-	for _, r := range refusedEndings(ctx, running, now) {
+	for _, r := range refusedEndings(ctx, running.Plan, now) {
 		lines = append(lines, escape.Sentence(r.Message()))
 	}
 	if len(lines) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
@@ -17,8 +18,16 @@ type AdmissionWebhook struct {
 	Refuses                           reason.WebhookRefuses `json:"-"` // without an operation and objects; the zero value if it has a backend
 	Rules                             []WebhookRule
 	NamespaceSelector, ObjectSelector metav1.LabelSelector
-	MatchConditions                   []struct{}
+	MatchConditions                   []Expression
 	MatchPolicy                       string
+}
+
+// Expression is one in CEL.
+type Expression struct{ Expression string }
+
+// LooksAtUser reports whether the answer to an expression depends on who sends the request.
+func (e Expression) LooksAtUser() bool {
+	return strings.Contains(e.Expression, "userInfo") || strings.Contains(e.Expression, "authorizer")
 }
 
 // WebhookConfiguration is a ValidatingWebhookConfiguration or a MutatingWebhookConfiguration.
@@ -135,19 +144,22 @@ type WriteRequest struct {
 }
 
 // Endings returns the writes that end the selected objects: their deletion or, of those that are terminating, the removal
-// of each finalizer. The contents of a selected Namespace count as selected.
+// of each finalizer and the deletion of what blocks them. The contents of a selected Namespace count as selected.
 func (s *Snapshot) Endings(selected func(*object.Object) bool) (out []WriteRequest) {
-	namespaces := map[string]*object.Object{}
+	namespaces, waiting := map[string]*object.Object{}, map[types.UID]bool{}
 	for _, o := range s.Objects {
 		if o.IsNamespace() && selected(o) {
 			namespaces[o.Name] = o
 		}
+		waiting[o.UID] = o.DeletingDependents() && selected(o)
 	}
 	for _, o := range s.Objects {
-		switch in := namespaces[o.Namespace]; {
-		case in == nil && !selected(o):
+		in := namespaces[o.Namespace]
+		blocks := slices.ContainsFunc(o.Owners, func(r object.Reference) bool { return r.Blocks() && waiting[r.UID] })
+		switch {
+		case in == nil && !blocks && !selected(o):
 		case !o.Terminating():
-			out = append(out, WriteRequest{Object: o.Identity, Operation: "DELETE", UnderWay: in != nil && in.Terminating()})
+			out = append(out, WriteRequest{Object: o.Identity, Operation: "DELETE", UnderWay: blocks || in != nil && in.Terminating()})
 		default:
 			for _, finalizer := range o.Finalizers {
 				out = append(out, WriteRequest{o.Identity, "UPDATE", finalizer, true})
@@ -170,18 +182,7 @@ const maxSampled = 5
 // Samples returns, for each of some webhooks or pairs of a policy and its binding, a DELETE and an UPDATE that changes
 // nothing of an object that it matches, or of some if conditions decide. The scan must have kept labels.
 func (s *Snapshot) Samples(of [][]AdmissionWebhook) (out []WriteRequest) {
-	v, namespaces := NewView(s), map[string]labels.Set{}
-	labelsOf := func(o *object.Object) labels.Set {
-		if o.Labels == nil {
-			return labels.Set{}
-		}
-		return o.Labels
-	}
-	for _, o := range s.Objects {
-		if o.IsNamespace() {
-			namespaces[o.Name] = labelsOf(o)
-		}
-	}
+	m := s.NewMatcher()
 	for _, all := range of {
 		for _, operation := range []string{"DELETE", "UPDATE"} {
 			found := map[string]bool{} // kinds and namespaces
@@ -189,12 +190,7 @@ func (s *Snapshot) Samples(of [][]AdmissionWebhook) (out []WriteRequest) {
 				if o.Terminating() || operation == "DELETE" && o.DeleteForbidden() {
 					continue
 				}
-				matches, certain := true, true
-				for i := 0; i < len(all) && matches; i++ {
-					var sure bool
-					matches, sure = all[i].matches(v, o.Identity, operation, labelsOf(o), namespaces[o.InNamespace()])
-					certain = certain && sure
-				}
+				matches, certain := m.Matches(all, o, operation)
 				if key := o.Kind + " " + o.Namespace; matches && !found[key] {
 					found[key] = true
 					out = append(out, WriteRequest{Object: o.Identity, Operation: operation})
@@ -206,6 +202,42 @@ func (s *Snapshot) Samples(of [][]AdmissionWebhook) (out []WriteRequest) {
 		}
 	}
 	return out
+}
+
+// Matcher finds out which writes of the objects of a scan that kept labels webhooks and policies match.
+type Matcher struct {
+	view       *View
+	namespaces map[string]labels.Set // nil: not listed
+}
+
+// NewMatcher returns the Matcher of a scan.
+func (s *Snapshot) NewMatcher() *Matcher {
+	m := &Matcher{NewView(s), map[string]labels.Set{}}
+	for _, o := range s.Objects {
+		if o.IsNamespace() {
+			m.namespaces[o.Name] = labelsOf(o)
+		}
+	}
+	return m
+}
+
+func labelsOf(o *object.Object) labels.Set {
+	if o.Labels == nil {
+		return labels.Set{}
+	}
+	return o.Labels
+}
+
+// Matches reports whether a webhook, or both a policy and its binding, match a write, and whether that is certain: conditions
+// may decide.
+func (m *Matcher) Matches(all []AdmissionWebhook, o *object.Object, operation string) (matches, certain bool) {
+	matches, certain = true, true
+	for i := 0; i < len(all) && matches; i++ {
+		var sure bool
+		matches, sure = all[i].matches(m.view, o.Identity, operation, labelsOf(o), m.namespaces[o.InNamespace()])
+		certain = certain && sure
+	}
+	return matches, certain
 }
 
 // ServedByKubernetes reports whether the API server serves a kind itself: it is built in, or a

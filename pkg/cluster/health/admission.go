@@ -37,24 +37,10 @@ type admission struct {
 // deletions under way, and of those about objects of the scan that the webhooks and bound policies of the cluster match.
 // The scan must have kept labels.
 func Admission(ctx context.Context, c *client.Client, seen *snapshot.Snapshot) reason.Admission {
-	configurations, unread := webhookConfigurations(ctx, c)
+	guards, configurations, unread := guardsOf(ctx, c, seen)
 	var matching [][]snapshot.AdmissionWebhook
-	for _, configuration := range configurations {
-		for _, hook := range configuration.Webhooks {
-			matching = append(matching, []snapshot.AdmissionWebhook{hook.AdmissionWebhook})
-		}
-	}
-	for _, kind := range []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"} {
-		policies, err := listPolicies(ctx, c, seen, kind)
-		bindings, bindingsErr := listPolicies(ctx, c, seen, kind+"Binding")
-		unread = cmp.Or(unread, err, bindingsErr)
-		for _, b := range bindings {
-			for _, p := range policies {
-				if p.Metadata.Name == b.Spec.PolicyName {
-					matching = append(matching, []snapshot.AdmissionWebhook{p.Spec.MatchConstraints.with(p.Spec.MatchConditions), b.Spec.MatchResources.with(nil)})
-				}
-			}
-		}
+	for _, g := range guards {
+		matching = append(matching, g.matches)
 	}
 	var known []reason.WebhookRefuses
 	for _, w := range withoutBackend(ctx, c, configurations) {
@@ -74,13 +60,55 @@ func Admission(ctx context.Context, c *client.Client, seen *snapshot.Snapshot) r
 	return out
 }
 
+// guard is a webhook, or a policy with one of its bindings.
+type guard struct {
+	of          object.Identity // the configuration or the policy
+	webhook     string
+	matches     []snapshot.AdmissionWebhook // a write that all of them match
+	looksAtUser bool                        // so another user may get another answer
+}
+
+// guardsOf returns the webhooks and bound policies of a cluster, and the configurations of the webhooks: the others, and an
+// error, if some could not be read.
+func guardsOf(ctx context.Context, c *client.Client, seen *snapshot.Snapshot) (out []guard, configurations []snapshot.WebhookConfiguration, failed error) {
+	configurations, failed = webhookConfigurations(ctx, c)
+	for _, configuration := range configurations {
+		for _, hook := range configuration.Webhooks {
+			looks := slices.ContainsFunc(hook.MatchConditions, snapshot.Expression.LooksAtUser)
+			out = append(out, guard{configuration.Identity(), hook.Name, []snapshot.AdmissionWebhook{hook.AdmissionWebhook}, looks})
+		}
+	}
+	for _, kind := range []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"} {
+		policies, err := listPolicies(ctx, c, seen, kind)
+		var bindings []policy
+		if len(policies) > 0 {
+			var bindingsErr error
+			bindings, bindingsErr = listPolicies(ctx, c, seen, kind+"Binding")
+			err = cmp.Or(err, bindingsErr)
+		}
+		failed = cmp.Or(failed, err)
+		for _, b := range bindings {
+			for _, p := range policies {
+				if p.Metadata.Name == b.Spec.PolicyName {
+					of := object.Identity{APIVersion: admissionGroup + "/v1", Kind: kind, Name: p.Metadata.Name, UID: p.Metadata.UID}
+					looks := slices.ContainsFunc(slices.Concat(p.Spec.MatchConditions, p.Spec.Variables, p.Spec.Validations), snapshot.Expression.LooksAtUser)
+					matches := []snapshot.AdmissionWebhook{p.Spec.MatchConstraints.with(p.Spec.MatchConditions), b.Spec.MatchResources.with(nil)}
+					out = append(out, guard{of, "", matches, looks})
+				}
+			}
+		}
+	}
+	return out, configurations, failed
+}
+
 // policy is an admission policy, with MatchConstraints, or its binding.
 type policy struct {
 	Metadata metav1.ObjectMeta
 	Spec     struct {
 		PolicyName                       string
 		MatchConstraints, MatchResources matchResources
-		MatchConditions                  []struct{}
+		MatchConditions                  []snapshot.Expression
+		Variables, Validations           []snapshot.Expression
 	}
 }
 
@@ -90,7 +118,7 @@ type matchResources struct {
 }
 
 // with returns what is matched under these conditions. Without rules, it is every resource.
-func (m matchResources) with(conditions []struct{}) snapshot.AdmissionWebhook {
+func (m matchResources) with(conditions []snapshot.Expression) snapshot.AdmissionWebhook {
 	m.Rules, m.MatchConditions = m.ResourceRules, conditions
 	if len(m.Rules) == 0 {
 		m.Rules = []snapshot.WebhookRule{{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"}}}
@@ -100,7 +128,7 @@ func (m matchResources) with(conditions []struct{}) snapshot.AdmissionWebhook {
 
 func listPolicies(ctx context.Context, c *client.Client, seen *snapshot.Snapshot, kind string) ([]policy, error) {
 	served := snapshot.NewMapper(seen.Types).Versions(admissionGroup, kind)
-	if len(served) == 0 {
+	if len(served) == 0 || seen.ShowsNone(served[0]) {
 		return nil, nil
 	}
 	return client.ListWhole[policy](ctx, c, client.Query{Type: served[0]}, metav1.ListOptions{})
@@ -149,22 +177,14 @@ func (a *admission) ask(ctx context.Context, writes []snapshot.WriteRequest) (ou
 			asked = append(asked, w)
 		}
 	}
-	brief := *a.client
-	brief.Config.Timeout = askTimeout
-	writer := write.New(&brief, a.seen, true)
-	failed := func(err error, why snapshot.ErrorClass) bool {
-		failed, ok := errors.AsType[*client.RequestError](err)
-		return ok && failed.Reason == why
-	}
-	answers, _ := client.InParallel(ctx, brief.Config.SmallConcurrency, asked, func(w snapshot.WriteRequest) error {
-		err := send(ctx, writer, objects[w.Object.UID], w)
-		if failed(err, snapshot.Conflict) {
-			if now, unread := writer.Read(ctx, w.Object); unread == nil && now != nil {
-				err = send(ctx, writer, now, w)
-			}
+	planned := make([]PlannedWrite, len(asked))
+	for i, w := range asked {
+		planned[i] = PlannedWrite{Object: objects[w.Object.UID], Operation: w.Operation}
+		if slices.Contains(planned[i].Object.Finalizers, w.Finalizer) {
+			planned[i].Change.RemoveFinalizer = w.Finalizer
 		}
-		return err
-	})
+	}
+	answers := a.tryOut(ctx, planned, nil)
 	for i, err := range answers {
 		switch by, webhook, refused := client.RefusedByAdmission(err); {
 		case refused:
@@ -186,18 +206,41 @@ func (a *admission) ask(ctx context.Context, writes []snapshot.WriteRequest) (ou
 	return out, accepted
 }
 
-// send sends a write about an object in this state.
-func send(ctx context.Context, writer *write.Writer, o *object.Object, w snapshot.WriteRequest) (err error) {
-	if w.Operation == "DELETE" {
-		_, err = writer.Delete(ctx, o, metav1.DeletePropagationBackground, nil)
+// tryOut sends writes as dry runs, at this pace unless it is nil, and returns the error of each.
+func (a *admission) tryOut(ctx context.Context, writes []PlannedWrite, pace func(context.Context) error) []error {
+	brief := *a.client
+	brief.Config.Timeout = askTimeout
+	writer := write.New(&brief, a.seen, true)
+	send := func(o *object.Object, w PlannedWrite) (err error) {
+		if w.Operation == "DELETE" {
+			_, err = writer.As(w.As).Delete(ctx, o, metav1.DeletePropagationBackground, nil)
+			return err
+		}
+		_, err = writer.As(w.As).Patch(ctx, o, w.Change)
 		return err
 	}
-	change := object.Change{}
-	if slices.Contains(o.Finalizers, w.Finalizer) {
-		change.RemoveFinalizer = w.Finalizer
-	}
-	_, err = writer.Patch(ctx, o, change)
-	return err
+	answers, _ := client.InParallel(ctx, brief.Config.SmallConcurrency, writes, func(w PlannedWrite) error {
+		if pace != nil {
+			if err := pace(ctx); err != nil {
+				return err
+			}
+		}
+		err := send(w.Object, w)
+		if failed(err, snapshot.Conflict) {
+			if now, unread := writer.Read(ctx, w.Object.Identity); unread == nil && now != nil {
+				w.Change = object.Change{RemoveFinalizer: w.Change.RemoveFinalizer} // references may have moved
+				err = send(now, w)
+			}
+		}
+		return err
+	})
+	return answers
+}
+
+// failed reports whether a request failed for this reason.
+func failed(err error, why snapshot.ErrorClass) bool {
+	failed, ok := errors.AsType[*client.RequestError](err)
+	return ok && failed.Reason == why
 }
 
 // configurationOf returns the configuration of a webhook, the zero value if that is not known. Two may have webhooks of

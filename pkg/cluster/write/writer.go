@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
@@ -29,6 +30,7 @@ type Writer struct {
 	seen   *snapshot.Snapshot
 	view   *snapshot.View
 	dryRun bool
+	as     string // the user to impersonate; empty: nobody
 }
 
 // New returns a Writer for a scan, which must not change afterwards. With dryRun, the
@@ -45,6 +47,13 @@ func NewWithMapper(c *client.Client, seen *snapshot.Snapshot, m *snapshot.Mapper
 	known := *seen
 	known.Lookups, known.Objects = nil, nil
 	return &Writer{client: &silent, seen: seen, view: m.View(&known), dryRun: dryRun}
+}
+
+// As returns a Writer that impersonates a user, unless the name is empty. It is for dry runs.
+func (w *Writer) As(user string) *Writer {
+	other := *w
+	other.as = user
+	return &other
 }
 
 // Delete deletes the object in exactly the given state, with this grace period in seconds, and
@@ -188,7 +197,13 @@ func (w *Writer) send(ctx, run context.Context, verb string, o *object.Object, r
 	if err != nil {
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.Unverified, err)
 	}
-	raw, err := w.sendRetrying(ctx, run, func() *rest.Request { return client.SetPath(request(), q) })
+	raw, err := w.sendRetrying(ctx, run, func() *rest.Request {
+		r := client.SetPath(request(), q)
+		if w.as != "" {
+			r = r.SetHeader(transport.ImpersonateUserHeader, w.as)
+		}
+		return r
+	})
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return nil, client.NewRequestError(verb, o.Identity, snapshot.TimedOut, errUnanswered)
