@@ -75,8 +75,6 @@ func (o *MutatingOptions) AddFlagsWithoutBackup(cmd *cobra.Command) {
 	dryRun.NoOptDefVal, dryRun.DefValue = dryRunClient, "" // shown as no default
 	flags.StringVar(&o.confirm, "confirm", "", "Proceed without asking, only if the plan has this digest.")
 	flags.DurationVar(&o.runTimeout, "timeout", 10*time.Minute, "Time limit of the run, and again of the scan after it; 0 means no limit.")
-	flags.BoolVar(&o.askAsControllers, "ask-as-controllers", false, "Ask by dry run what admission lets the controllers of Kubernetes delete, as them; needs the right to impersonate.")
-	MarkAdvanced(flags, "ask-as-controllers")
 	CompleteFlag(cmd, "dry-run", CompleteOne(dryRunChoices...))
 	o.addRunFlags(cmd)
 }
@@ -105,6 +103,12 @@ func (o *MutatingOptions) addRunFlags(cmd *cobra.Command) {
 // AddInUseFlag adds the flag without which no run takes away what is in use.
 func (o *MutatingOptions) AddInUseFlag(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.allowInUse, "allow-in-use", false, "Also take away what something still uses, or may use: its users lose it.")
+}
+
+// AddAskFlag adds the flag by which the dry runs about what controllers delete are sent as them.
+func (o *MutatingOptions) AddAskFlag(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.askAsControllers, "ask-as-controllers", false, "Ask admission as the controllers that do the rest; needs the right to impersonate.")
+	MarkAdvanced(flags, "ask-as-controllers")
 }
 
 // AddMaxDeletesFlag adds the flag that limits how many objects are deleted without a prompt.

@@ -37,13 +37,17 @@ func TestAPlanStopsWhereAdmissionRefuses(t *testing.T) {
 			inBackground, kept, "DELETE", "", []string{"owner deleted", "free deleted"}, []string{"kept " + stays}, true,
 		},
 		"its owner waits for it": {
-			inForeground, kept, "DELETE", "", []string{"owner terminating foregroundDeletion", "free deleted"},
-			[]string{"owner is blocked by Secret/kept, which " + stays, "kept " + stays}, true,
+			inForeground, kept, "DELETE", "",
+			[]string{"owner terminating foregroundDeletion", "free deleted"},
+			[]string{"owner is blocked by Secret/kept, which " + stays, "kept " + stays},
+			true,
 		},
 		"its deletion was requested": {inBackground, owner, "DELETE", "", []string{}, []string{"owner " + stays}, true},
 		"its reference stays, and so does its owner": {
-			orphaning, kept, "UPDATE", "", []string{"owner terminating orphan", "free changed"},
-			[]string{"owner is blocked by Secret/kept, which stays: ValidatingAdmissionPolicy/guard refuses the removal of its references and finalizers: no"}, false,
+			orphaning, kept, "UPDATE", "",
+			[]string{"owner terminating orphan", "free changed"},
+			[]string{"owner is blocked by Secret/kept, which stays: ValidatingAdmissionPolicy/guard refuses the removal of its references and finalizers: no"},
+			false,
 		},
 		"only who asks is refused for certain": {
 			inBackground, kept, "DELETE", reason.RefusedForYou, []string{

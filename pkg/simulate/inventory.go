@@ -28,7 +28,7 @@ func (s *simulation) deleteInventory(n graph.Node, inventory *snapshot.Inventory
 	for _, member := range inventory.Members {
 		m := s.model.graph.Find(member.UID)
 		before := s.model.Object(m)
-		if member.Kept != nil || before == nil || before.Terminating() || m == n || before.DeleteForbidden() {
+		if member.Kept != nil || before == nil || before.Terminating() || m == n || before.DeleteForbidden() || s.model.deletionRefused(m) {
 			s.release.addHeld(s, m)
 			continue
 		}

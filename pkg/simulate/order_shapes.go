@@ -285,7 +285,7 @@ func (u *order) examineAdmission(n graph.Node) {
 	u.examineRefused(n)
 	contents, refused := u.model.ContentsRefused(n), u.model.Decide(n).NoAction == collector.WriteRefused
 	deletes, updates := u.model.Admission(n, "DELETE"), u.model.Admission(n, "UPDATE")
-	if !deletes.Certain() && len(u.requests[n]) == 0 && !o.Terminating() && (u.deleted(n) || contents || refused) {
+	if !deletes.Certain() && !o.Terminating() && (u.deleted(n) || contents || refused) {
 		u.doubt(n, deletion|sweep, cause{n, reason.Of(deletes.Because)})
 	}
 	if !updates.Certain() && (u.model.now[n] != o || refused) {

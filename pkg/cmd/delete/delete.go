@@ -110,6 +110,7 @@ kubectl gc delete deployment/web -n shop --client-side`),
 	c.options.AddAcceptGapFlag(flags)
 	c.options.AddMaxDeletesFlag(flags)
 	c.options.AddInUseFlag(flags)
+	c.options.AddAskFlag(flags)
 	flags.StringVarP(&c.selector, "selector", "l", "", "Delete the objects of a type that have these labels.")
 	flags.BoolVar(&c.all, "all", false, "Delete all objects of a type.")
 	flags.StringSliceVarP(&c.files.Names, "filename", "f", nil, "Delete the objects in these files, folders or URLs; - is standard input.")

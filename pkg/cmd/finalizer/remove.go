@@ -55,6 +55,7 @@ kubectl gc finalizer remove pvc/import-scratch example.com/hold -n shop --confir
 	c.options.AddFlags(cmd)
 	c.options.AddMaxDeletesFlag(cmd.Flags())
 	c.options.AddInUseFlag(cmd.Flags())
+	c.options.AddAskFlag(cmd.Flags())
 	return cmd
 }
 
