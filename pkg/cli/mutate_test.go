@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/client"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/plan"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
@@ -118,4 +119,15 @@ func TestAConfirmedPlanIsMadeAgainAndRefusedIfItDiffers(t *testing.T) {
 			t.Errorf("the deletion is bound to resourceVersion %s", got)
 		}
 	})
+}
+
+// A client without a connection panics if anything is requested.
+func TestInventoriesOfOrdinaryObjectsCostNoRequest(t *testing.T) {
+	gone := st.ConfigMap("a/garbage", st.OwnedBy(st.ConfigMap("a/nothing")), st.WithFinalizers("example.com/hold"))
+	seen := scanned(&client.Client{}, st.New(st.Listing(gone), st.Absent("v1", "ConfigMap", "a/nothing")))
+	p := plan.New(seen.Judge, plan.CollectPurpose(nil))
+	more, err := readInventories(t.Context(), Planned{Scanned: seen, Plan: p})
+	if err != nil || more != seen.Snapshot || len(p.LostObjects) != 1 {
+		t.Errorf("reads more for %v: %v", p.LostObjects, err)
+	}
 }
