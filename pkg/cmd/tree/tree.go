@@ -70,7 +70,7 @@ kubectl gc tree -n shop
 kubectl gc tree -A
 
 # Who mounts a Secret
-kubectl gc tree secret/db -n shop --used-by
+kubectl gc tree secret/restored -n shop --used-by
 
 # By UID, as in the garbage collector's logs
 kubectl gc tree --uid 6ba7b810-9dad-11d1-80b4-00c04fd430c8`),
