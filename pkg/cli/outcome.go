@@ -42,18 +42,21 @@ func newOutcome(j Job, p *plan.Plan) runOutcome {
 	}}
 }
 
-// sent returns how many requests a run sends itself.
-func (o *runOutcome) sent() string {
-	if !o.job.LeavesRestToCollector {
-		return fmt.Sprintf("%d steps", len(o.plan.Steps))
-	}
-	requests := 0
+// accepted returns what the API server answered to the dry runs of the requests that a run sends itself.
+func (o *runOutcome) accepted(done int) string {
+	sent, what := 0, "step"
 	for i := range o.plan.Steps {
-		if o.plan.Steps[i].Requested {
-			requests++
+		if !o.job.LeavesRestToCollector || o.plan.Steps[i].Requested {
+			sent++
 		}
 	}
-	return wording.Count(requests, "request")
+	switch {
+	case o.job.LeavesRestToCollector && sent == 0 && o.facts.refused > 0:
+		return "The API server would refuse it."
+	case o.job.LeavesRestToCollector:
+		what = "request"
+	}
+	return fmt.Sprintf("The API server would accept %d of %s.", done, wording.Count(sent, what))
 }
 
 // dryRun reports whether this is the outcome of a server-side dry run.
@@ -205,7 +208,7 @@ func (o *runOutcome) printResult(r *result) error {
 		}
 	}
 	if o.dryRun() {
-		line = fmt.Sprintf("The API server would accept %d of %s. Nothing was changed: dry run, digest %s.", r.Summary.Done, o.sent(), r.Digest)
+		line = fmt.Sprintf("%s Nothing was changed: dry run, digest %s.", o.accepted(r.Summary.Done), r.Digest)
 	}
 	if o.backup == "" && o.gone > 0 {
 		line += " " + noUndo
