@@ -37,7 +37,7 @@ func (b *builder) inventory(n graph.Node) *Inventory {
 	out := reason.InventoryDeleted{Controller: in.Controller, Unread: in.Unread, Unapproved: in.Unapproved, Hooks: in.Hooks}
 	for _, m := range in.Members {
 		switch {
-		case m.UID == o.UID:
+		case m.UID == o.UID, b.result.Model.Admission(b.graph.Find(m.UID), "DELETE").Refused:
 		case m.Kept != nil:
 			out.Kept++
 		default:
@@ -47,16 +47,20 @@ func (b *builder) inventory(n graph.Node) *Inventory {
 	return &Inventory{reason.Of(out), in.Unread > 0}
 }
 
-// keptMembers calls keep with what the controllers of deleted objects leave of what their inventories list.
-func (b *builder) keptMembers(outcomes []Outcome, keep func(graph.Node, *reason.Reason)) {
+// keptMembers calls keep with what the controllers of deleted objects leave of what their inventories list, or may not delete.
+func (b *builder) keptMembers(outcomes []Outcome, keep func(n graph.Node, why *reason.Reason, uncertain bool)) {
 	for i := range outcomes {
 		in := b.result.Model.ActiveInventory(b.graph.Find(outcomes[i].Object.UID))
 		if in == nil || !outcomes[i].State.Deletes() {
 			continue
 		}
 		for _, m := range in.Members {
-			if m.Kept != nil {
-				keep(b.graph.Find(m.UID), m.Kept)
+			n := b.graph.Find(m.UID)
+			switch answer := b.result.Model.Admission(n, "DELETE"); {
+			case m.Kept != nil:
+				keep(n, m.Kept, false)
+			case answer.Refused:
+				keep(n, reason.Of(answer.Because), !answer.Certain())
 			}
 		}
 	}

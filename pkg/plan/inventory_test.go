@@ -72,3 +72,30 @@ func TestInventoriesCount(t *testing.T) {
 		})
 	}
 }
+
+func TestAdmissionOfWhatControllersDelete(t *testing.T) {
+	app := Object("example.com/v1", "Widget", "argocd/app", WithFinalizers("example.com/app"))
+	settings := ConfigMap("shop/settings")
+	below := Secret("shop/below", OwnedBy(settings))
+	refusal := func(doubt reason.AdmissionDoubt) reason.AdmissionAnswer {
+		of := object.Identity{Kind: "ValidatingAdmissionPolicy", Name: "guard"}
+		return reason.AdmissionAnswer{Refused: doubt == "", Because: reason.RefusedByAdmission{By: of, Doubt: doubt, Said: "no"}}
+	}
+	for doubt, want := range map[reason.AdmissionDoubt][]string{
+		"": {"app terminating example.com/app", "settings stays, loses 0: " + reason.Of(refusal("").Because).Message(), "app blocked: is held by example.com/app"},
+		reason.CannotBeAsked: {
+			"settings deleted later after app example.com/app; unsure: " + reason.Of(refusal(reason.CannotBeAsked).Because).Message(),
+			"below deleted later after settings example.com/app; unsure: it depends on what happens to ConfigMap/settings",
+			"app terminating example.com/app", "app blocked: is held by example.com/app",
+		},
+	} {
+		s := New(Listing(app, settings, below))
+		s.Inventories = map[types.UID]*snapshot.Inventory{app.UID: {
+			Controller: "Argo CD", Finalizer: "example.com/app", Policy: inBackground, Waits: true, Members: []snapshot.Member{{Identity: settings.Identity}},
+		}}
+		s.Answers = snapshot.Answers{{UID: settings.UID, Operation: "DELETE"}: refusal(doubt)}
+		if diff := cmp.Diff(want, predicted(deleting(s, inBackground, app))); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", doubt, diff)
+		}
+	}
+}

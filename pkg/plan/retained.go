@@ -53,9 +53,9 @@ func (b *builder) retained(outcomes []Outcome) []Retained {
 			out = append(out, b.retain(e.Node, orphaned))
 		}
 	}
-	b.keptMembers(outcomes, func(n graph.Node, why *reason.Reason) {
+	b.keptMembers(outcomes, func(n graph.Node, why *reason.Reason, uncertain bool) {
 		if o := b.result.Model.Object(n); o != nil && !o.Terminating() && !leaves.Has(n) && seen.Add(n) {
-			out = append(out, Retained{Object: o.Identity, Reason: why, KeptBy: []object.Identity{}})
+			out = append(out, Retained{Object: o.Identity, Reason: why, KeptBy: []object.Identity{}, Uncertain: uncertain})
 		}
 	})
 	slices.SortStableFunc(out, func(a, b Retained) int { return a.Object.Compare(b.Object) })

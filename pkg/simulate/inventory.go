@@ -32,17 +32,18 @@ func (s *simulation) deleteInventory(n graph.Node, inventory *snapshot.Inventory
 			s.release.addHeld(s, m)
 			continue
 		}
-		if member.Unread {
-			s.release.unread = append(s.release.unread, m)
-		} else {
-			s.bounds.Deletes = append(slices.Clip(s.bounds.Deletes), DeleteRequest{Node: m, Policy: inventory.Policy})
-		}
 		t := Transition{
 			Node: m, Decision: collector.Decision{Action: collector.ActionDelete, Policy: inventory.Policy}, Requested: true,
 			StateBefore: before, Verdicts: s.verdicts(m), OrphanedFrom: graph.None, CausedBy: none,
 		}
 		if !s.effective(t) {
 			continue
+		}
+		switch {
+		case member.Unread:
+			s.release.unread = append(s.release.unread, m)
+		case s.model.Admission(m, "DELETE").Certain():
+			s.bounds.Deletes = append(slices.Clip(s.bounds.Deletes), DeleteRequest{Node: m, Policy: inventory.Policy})
 		}
 		s.release.release.Members[m] = n
 		s.release.add(m, []graph.Node{n})

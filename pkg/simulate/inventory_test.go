@@ -42,6 +42,12 @@ func TestWhatControllersDeleteWithAnObject(t *testing.T) {
 	system := st.Namespace("kube-system")
 	near := st.Secret("a/near")
 	both := st.Secret("a/both", st.OwnedBy(near, app))
+	contested := st.Secret("b/contested")
+	contested.Contested = true
+	unread := inventoryOf(background, contested, owner)
+	for i := range unread.Members {
+		unread.Members[i].Unread = true
+	}
 	kept := inventoryOf(background, owner)
 	kept.Members[0].Kept = reason.DefinitionKept("Argo CD")
 	nothing := inventoryOf(background, owner)
@@ -101,6 +107,13 @@ func TestWhatControllersDeleteWithAnObject(t *testing.T) {
 			[]string{"app terminating " + argo},
 			map[string]string{},
 			nil,
+		},
+		"what labels and annotations may keep, and what they own; nobody deletes an object whose UID is contested": {
+			[]object.Object{app, owner, dependent, contested},
+			map[types.UID]*snapshot.Inventory{app.UID: unread},
+			[]string{"app terminating " + argo, "dependent gone", "owner gone"},
+			map[string]string{"owner": "app"},
+			[]string{"dependent", "owner"},
 		},
 		"what it keeps": {
 			[]object.Object{app, owner, dependent},
