@@ -12,6 +12,9 @@ import (
 // would follow from the plan.
 func (b *builder) admissionKeeps(n graph.Node) bool {
 	m := b.result.Model
+	if len(b.graph.Snapshot().Answers) == 0 {
+		return false
+	}
 	refused := m.Decide(n).NoAction == collector.WriteRefused
 	if b.options.Mode.Cascades() {
 		refused = refused && slices.ContainsFunc(b.graph.Owners(n), m.Changed)

@@ -47,7 +47,7 @@ func (b *builder) retained(outcomes []Outcome) []Retained {
 		}
 		for _, e := range b.graph.Dependents(owner) {
 			o := b.result.Model.Object(e.Node)
-			if o == nil || o.Terminating() || leaves.Has(e.Node) || int(e.Node) >= b.graph.Listed() || b.admissionKeeps(e.Node) || !seen.Add(e.Node) {
+			if o == nil || o.Terminating() || leaves.Has(e.Node) || int(e.Node) >= b.graph.Listed() || !seen.Add(e.Node) || b.admissionKeeps(e.Node) {
 				continue
 			}
 			out = append(out, b.retain(e.Node, orphaned))
