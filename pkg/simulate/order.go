@@ -312,8 +312,9 @@ func (u *order) spread(n graph.Node, d doubt) {
 		}
 		u.doubtDependents(n, below, from)
 	}
+	rejected := u.rejected(n)
 	for k, owner := range u.graph.Owners(n) {
-		waits := u.mayWait(owner) && u.blocks(graph.Edge{Node: n, Index: k}) || u.orphans(owner) && u.rejected(n)
+		waits := u.mayWait(owner) && u.blocks(graph.Edge{Node: n, Index: k}) || rejected && u.orphans(owner)
 		if waits && d&differs != 0 {
 			u.doubt(owner, completion, from)
 		}
