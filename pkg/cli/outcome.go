@@ -56,7 +56,11 @@ func (o *runOutcome) accepted(done int) string {
 	case o.job.LeavesRestToCollector:
 		what = "request"
 	}
-	return fmt.Sprintf("The API server would accept %d of %s.", done, wording.Count(sent, what))
+	text := fmt.Sprintf("The API server would accept %d of %s", done, wording.Count(sent, what))
+	if o.facts.refused > 0 {
+		text += fmt.Sprintf(", and refuse %s that would follow", wording.Count(o.facts.refused, "deletion"))
+	}
+	return text + "."
 }
 
 // dryRun reports whether this is the outcome of a server-side dry run.

@@ -23,7 +23,7 @@ func TestAPlanStopsWhereAdmissionRefuses(t *testing.T) {
 			Refused: doubt == "" || doubt == reason.RefusedForYou, Because: reason.RefusedByAdmission{By: of, Update: update, Doubt: doubt, Said: "no"},
 		}
 	}
-	const stays = "stays: ValidatingAdmissionPolicy/guard refuses its deletion: no"
+	const stays = "stays as long as ValidatingAdmissionPolicy/guard refuses its deletion: no"
 	for name, c := range map[string]struct {
 		policy    metav1.DeletionPropagation
 		of        object.Object
@@ -46,7 +46,7 @@ func TestAPlanStopsWhereAdmissionRefuses(t *testing.T) {
 		"its reference stays, and so does its owner": {
 			orphaning, kept, "UPDATE", "",
 			[]string{"owner terminating orphan", "free changed"},
-			[]string{"owner is blocked by Secret/kept, which stays: ValidatingAdmissionPolicy/guard refuses the removal of its references and finalizers: no"},
+			[]string{"owner is blocked by Secret/kept, which stays as long as ValidatingAdmissionPolicy/guard refuses the removal of its references and finalizers: no"},
 			false,
 		},
 		"only who asks is refused for certain": {

@@ -65,7 +65,7 @@ func (r RefusedByAdmission) Message() string {
 	case NotAnswered:
 		return fmt.Sprintf("may stay as it is: it is unknown whether admission allows %s%s", what, said)
 	}
-	return fmt.Sprintf("stays: %s refuses %s%s", by, what, said)
+	return fmt.Sprintf("stays as long as %s refuses %s%s", by, what, said)
 }
 
 // Brief leaves out what the webhook or policy said.

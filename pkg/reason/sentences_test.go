@@ -461,8 +461,8 @@ func TestTheSentencesOfWebhooks(t *testing.T) {
 func TestTheSentencesOfWhatAdmissionRefuses(t *testing.T) {
 	guard := object.Identity{Kind: "ValidatingWebhookConfiguration", Name: "guard"}
 	for want, r := range map[string]reason.RefusedByAdmission{
-		"stays: ValidatingWebhookConfiguration/guard (webhook g.example.com) refuses its deletion: frozen":                         {By: guard, Webhook: "g.example.com", Said: "frozen"},
-		"stays: webhook g.example.com refuses the removal of its references and finalizers: frozen":                                {Webhook: "g.example.com", Update: true, Said: "frozen"},
+		"stays as long as ValidatingWebhookConfiguration/guard (webhook g.example.com) refuses its deletion: frozen":               {By: guard, Webhook: "g.example.com", Said: "frozen"},
+		"stays as long as webhook g.example.com refuses the removal of its references and finalizers: frozen":                      {Webhook: "g.example.com", Update: true, Said: "frozen"},
 		"may stay as it is: the API server refuses its deletion for you, so perhaps for the garbage collector: quota":              {Doubt: reason.RefusedForYou, Said: "quota"},
 		"may stay as it is: ValidatingWebhookConfiguration/guard looks at the user, and allows its deletion only for you for sure": {By: guard, Doubt: reason.AcceptedForYou},
 		"may stay as it is: webhook g.example.com may refuse its deletion, and cannot be asked":                                    {Webhook: "g.example.com", Doubt: reason.CannotBeAsked},
@@ -472,7 +472,7 @@ func TestTheSentencesOfWhatAdmissionRefuses(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	if got := (reason.RefusedByAdmission{By: guard, Said: "frozen"}).Brief(); got != "stays: ValidatingWebhookConfiguration/guard refuses its deletion" {
+	if got := (reason.RefusedByAdmission{By: guard, Said: "frozen"}).Brief(); got != "stays as long as ValidatingWebhookConfiguration/guard refuses its deletion" {
 		t.Error(got)
 	}
 }
@@ -512,7 +512,7 @@ func TestTheSentencesOfWhatADeletionMeansForOthers(t *testing.T) {
 	}{
 		{
 			reason.UsedByOthers{Object: secret, As: object.AsVolume, Workload: web, Users: two},
-			"Secret/db is mounted by 2 Pods of Deployment/web: running ones keep it, but new ones will not start without it", "mounts it (2 Pods)",
+			"Secret/db is mounted by 2 Pods of Deployment/web: what runs keeps it, and nothing new starts without it", "mounts it (2 Pods)",
 		},
 		{
 			reason.UsedByOthers{Object: secret, As: object.AsEnvironment, Users: two[:1]},
@@ -520,7 +520,7 @@ func TestTheSentencesOfWhatADeletionMeansForOthers(t *testing.T) {
 		},
 		{
 			reason.UsedByOthers{Object: account, As: object.AsAccount, Workload: web, Users: two[:1]},
-			"ServiceAccount/default is the account of 1 Pod of Deployment/web: the API server will reject their tokens, and refuse new Pods without it", "runs as it (1 Pod)",
+			"ServiceAccount/default is the account of 1 Pod of Deployment/web: until there is one again, the API server rejects its tokens and refuses new Pods", "runs as it (1 Pod)",
 		},
 		{
 			reason.UsedByOthers{Object: class, As: object.AsStorageClass, Users: []object.Identity{claim("a")}},
@@ -535,8 +535,8 @@ func TestTheSentencesOfWhatADeletionMeansForOthers(t *testing.T) {
 		},
 		{
 			reason.ImpactUnread([]reason.Gap{{Resource: "pods", Namespace: "shop", ErrorClass: "forbidden"}}),
-			"this tool could not read what else this deletion affects: pods in namespace shop (forbidden)",
-			"this tool could not read what else this deletion affects: pods in namespace shop (forbidden)",
+			"this deletion may affect more than this tool could read: pods in namespace shop (forbidden)",
+			"this deletion may affect more than this tool could read: pods in namespace shop (forbidden)",
 		},
 	} {
 		if got := c.reason.Message(); got != c.message {

@@ -33,7 +33,7 @@ type (
 // ImpactUnread means that it is not known, or not fully, who uses what is deleted, how many ready Pods go, and which
 // claims stay.
 var ImpactUnread = says("ImpactUnread", "gaps", func(gaps []Gap) string {
-	return "this tool could not read what else this deletion affects: " + listGaps(gaps)
+	return "this deletion may affect more than this tool could read: " + listGaps(gaps)
 })
 
 // Budget is a PodDisruptionBudget, and how many evictions it allows now.
@@ -46,14 +46,14 @@ type Budget struct {
 // users once the object is gone.
 var uses = map[object.UsedAs]struct{ by, it, then string }{
 	object.AsEnvironment:  {"read into the environment of", "reads it into its environment", "running containers keep it, but none will start without it"},
-	object.AsVolume:       {"mounted by", "mounts it", "running ones keep it, but new ones will not start without it"},
-	object.AsClaim:        {"mounted by", "mounts it", "those that do not run yet will not start without it"},
-	object.AsAccount:      {"the account of", "runs as it", "the API server will reject their tokens, and refuse new Pods without it"},
+	object.AsVolume:       {"mounted by", "mounts it", "what runs keeps it, and nothing new starts without it"},
+	object.AsClaim:        {"mounted by", "mounts it", "what does not run yet waits until there is one again"},
+	object.AsAccount:      {"the account of", "runs as it", "until there is one again, the API server rejects its tokens and refuses new Pods"},
 	object.AsPodClass:     {"the class of", "is of this class", "the API server will refuse new Pods without it"},
 	object.AsPullSecret:   {"used to pull the images of", "pulls images with it", "new ones may fail to pull them without it"},
 	object.AsOptional:     {"optional for", "uses it if it exists", "new ones will start without it"},
 	object.AsStorageClass: {"the class of", "is of this class", "no volume will be provisioned for new ones without it"},
-	object.AsIngressClass: {"the class of", "is of this class", "their controller may stop serving them"},
+	object.AsIngressClass: {"the class of", "is of this class", "it may no longer be served"},
 	object.AsRole:         {"bound by", "binds it", "a binding without its role grants nothing"},
 }
 

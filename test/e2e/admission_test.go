@@ -174,10 +174,10 @@ func TestWhatAdmissionKeepsEndsAsPredicted(t *testing.T) {
 		flags []string
 		says  string
 	}{
-		{"labelled", []func(object){labelled("guard", "label")}, nil, "stays: ValidatingAdmissionPolicy/by-label refuses its deletion: its label keeps it"},
-		{"by-parameter", nil, nil, "stays: ValidatingAdmissionPolicy/by-parameter refuses its deletion: it is on the list"},
-		{"keep-this", nil, nil, "stays: ValidatingAdmissionPolicy/by-condition refuses its deletion: its name keeps it"},
-		{"asked", []func(object){labelled("guard", "asked")}, []string{"--ask-as-controllers"}, "stays: ValidatingWebhookConfiguration/asked (webhook asked.example.com) refuses its deletion: "},
+		{"labelled", []func(object){labelled("guard", "label")}, nil, "stays as long as ValidatingAdmissionPolicy/by-label refuses its deletion: its label keeps it"},
+		{"by-parameter", nil, nil, "stays as long as ValidatingAdmissionPolicy/by-parameter refuses its deletion: it is on the list"},
+		{"keep-this", nil, nil, "stays as long as ValidatingAdmissionPolicy/by-condition refuses its deletion: its name keeps it"},
+		{"asked", []func(object){labelled("guard", "asked")}, []string{"--ask-as-controllers"}, "stays as long as ValidatingWebhookConfiguration/asked (webhook asked.example.com) refuses its deletion: "},
 		{"asked-as-you", []func(object){labelled("guard", "asked")}, nil, "(webhook asked.example.com) refuses its deletion for you, so perhaps for the garbage collector"},
 		{"of-users", []func(object){labelled("guard", "user")}, nil, "ValidatingAdmissionPolicy/by-user refuses its deletion for you, so perhaps for the garbage collector"},
 	}
@@ -196,7 +196,7 @@ func TestWhatAdmissionKeepsEndsAsPredicted(t *testing.T) {
 			if policy != metav1.DeletePropagationOrphan {
 				preview.shows(t, guard.says)
 			}
-			preview.exits(t, map[bool]int{true: 1}[strings.Contains(preview.Stdout, "stays: ")])
+			preview.exits(t, map[bool]int{true: 1}[strings.Contains(preview.Stdout, "stays as long as ")])
 			g.predict(preview.Stdout)
 		}
 	}
@@ -214,7 +214,7 @@ func TestWhatAdmissionKeepsEndsAsPredicted(t *testing.T) {
 	space := newObject("v1", "Namespace", "", ns)
 	g := &guarded{namespace: ns, objects: []object{space, s.create(secret(ns, "other")), kept}, flags: []string{"namespace/" + ns}}
 	all = append(all, g)
-	g.predict(s.gc("delete", "--dry-run=server", "namespace/"+ns).exits(t, 1).shows(t, "stays: ValidatingAdmissionPolicy/by-label refuses its deletion").Stdout)
+	g.predict(s.gc("delete", "--dry-run=server", "namespace/"+ns).exits(t, 1).shows(t, "stays as long as ValidatingAdmissionPolicy/by-label refuses its deletion").Stdout)
 
 	for _, g := range all {
 		s.gc(append([]string{"delete", "--yes", "--no-backup", "--timeout=1s"}, g.flags...)...)

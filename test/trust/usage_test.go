@@ -105,7 +105,7 @@ func TestUsersThatCannotBeReadAreUnknown(t *testing.T) {
 	before := digest()
 	s.Lie(Listed(Pods).And(Whole), Forbid(Pods))
 	out := u.runs("delete", "secret/db", "-n", "shop", "--dry-run").exits(0).stdout
-	if want := "This tool could not read what else this deletion affects: pods in namespace shop (forbidden).\n"; !strings.Contains(out, want) || strings.Contains(out, "is mounted") {
+	if want := "This deletion may affect more than this tool could read: pods in namespace shop (forbidden).\n"; !strings.Contains(out, want) || strings.Contains(out, "is mounted") {
 		t.Errorf("%q is not in\n%s", want, out)
 	}
 	if after := digest(); after != before {
@@ -113,7 +113,7 @@ func TestUsersThatCannotBeReadAreUnknown(t *testing.T) {
 	}
 	s.Lie(Path("/api/v1/namespaces/shop/pods/web-1-1").And(Whole), Forbid(Pods))
 	out = u.runs("delete", "deployment/web", "-n", "shop", "--dry-run").exits(0).stdout
-	if want := "This tool could not read what else this deletion affects: pods in namespace shop (forbidden).\n"; !strings.Contains(out, want) || strings.Contains(out, "Removes") {
+	if want := "This deletion may affect more than this tool could read: pods in namespace shop (forbidden).\n"; !strings.Contains(out, want) || strings.Contains(out, "Removes") {
 		t.Errorf("%q is not in\n%s", want, out)
 	}
 }

@@ -36,17 +36,17 @@ func TestGuardsAnswerForWhoAsks(t *testing.T) {
 			"request.userInfo.username != 'x'", "true", 0, "", false, "",
 			"may stay as it is: ValidatingWebhookConfiguration/guard (webhook g.example.com) looks at the user, and allows its deletion only for you for sure", false,
 		},
-		"a refusal by policy":                  {"", "false", 422, policyDenies, false, "", "stays: ValidatingAdmissionPolicy/limit refuses its deletion: frozen", true},
+		"a refusal by policy":                  {"", "false", 422, policyDenies, false, "", "stays as long as ValidatingAdmissionPolicy/limit refuses its deletion: frozen", true},
 		"a refusal by a policy of the user":    {"", "request.userInfo.username == 'x'", 422, policyDenies, false, "", "may stay as it is: ValidatingAdmissionPolicy/limit refuses its deletion for you, so perhaps for the garbage collector: frozen", true},
-		"the same of what who asks will write": {"", "request.userInfo.username == 'x'", 422, policyDenies, true, "", "stays: ValidatingAdmissionPolicy/limit refuses its deletion: frozen", true},
-		"the same, asked as the collector":     {"", "request.userInfo.username == 'x'", 422, policyDenies, false, collector, "stays: ValidatingAdmissionPolicy/limit refuses its deletion: frozen", true},
+		"the same of what who asks will write": {"", "request.userInfo.username == 'x'", 422, policyDenies, true, "", "stays as long as ValidatingAdmissionPolicy/limit refuses its deletion: frozen", true},
+		"the same, asked as the collector":     {"", "request.userInfo.username == 'x'", 422, policyDenies, false, collector, "stays as long as ValidatingAdmissionPolicy/limit refuses its deletion: frozen", true},
 		"a refusal by webhook": {
 			"", "true", 400, webhookDenies, false, "",
 			"may stay as it is: ValidatingWebhookConfiguration/guard (webhook g.example.com) refuses its deletion for you, so perhaps for the garbage collector: frozen", true,
 		},
 		"a webhook that fails, whoever asks": {
 			"", "true", 500, `Internal error occurred: failed calling webhook "g.example.com": EOF`, false, "",
-			`stays: ValidatingWebhookConfiguration/guard (webhook g.example.com) refuses its deletion: failed calling webhook "g.example.com": EOF`, true,
+			`stays as long as ValidatingWebhookConfiguration/guard (webhook g.example.com) refuses its deletion: failed calling webhook "g.example.com": EOF`, true,
 		},
 		"a webhook with side effects": {
 			"", "true", 400, `admission webhook "g.example.com" does not support dry run`, false, "",

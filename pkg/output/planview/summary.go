@@ -276,7 +276,7 @@ func deletionSummaryLine(p *plan.Plan, where string) string {
 			deletes += " (" + notNow + ")"
 		}
 	}
-	sum := joined(", ", removes, deletes, some(keep, "keep 1", "keep %s"), some(uncertain, "uncertain 1", "uncertain %s"))
+	sum := joined(", ", removes, deletes, some(keep, "keep 1", "keep %s"), some(len(p.KeptByAdmission), "refused 1", "refused %s"), some(uncertain, "uncertain 1", "uncertain %s"))
 	return sum + where + ". " + wording.Scan(p.Complete)
 }
 
