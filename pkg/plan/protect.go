@@ -23,12 +23,12 @@ const maxRounds = 5
 // repairs get it deleted, it is repaired all the same. protect returns what the cluster's garbage
 // collector would do with each object without any repair.
 func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
-	r.leaveUnwatchedOwners()
 	unrepaired := map[graph.Node]collector.Consequence{}
 	if len(r.wanted) == 0 {
 		return unrepaired
 	}
 	model, without := simulate.NewModel(r.judge, simulate.Cluster), newOutlook(r.judge)
+	r.leaveHiddenOwners(without)
 	today := without.cluster.result
 	for n := range r.wanted {
 		unrepaired[n] = consequence(r.graph.Object(n), model.Verdicts(n))
@@ -79,30 +79,46 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 	}
 }
 
-// leaveUnwatchedOwners leaves out the repair of objects that refer to an owner of a type that the collector does not watch, or would
-// after the repair, if that has owners itself. The collector knows such an owner by the first reference that it sees: once a wrong
-// one is out of the way, it may find the owner, and that it has to go (docs/gc-semantics.md#virtual-owners).
-func (r *repairBuilder) leaveUnwatchedOwners() {
-	hidden := func(o *object.Object) bool {
-		if o == nil || o.Terminating() || len(o.Owners) == 0 {
-			return false
-		}
-		m, served := r.graph.View().Map(o.APIVersion, o.Kind)
-		return served && !m.Type.Monitored()
-	}
+// leaveHiddenOwners leaves out the repair of objects that refer, or would after the repair, to an owner which has owners itself, and
+// which the collector may not have found. It knows an owner by the first reference that it sees: once a wrong one is out of the way,
+// it may find the owner, and that it has to go (docs/gc-semantics.md#virtual-owners).
+func (r *repairBuilder) leaveHiddenOwners(today outlook) {
 	for _, n := range r.nodes() {
 		for i, j := range r.judge.Object(n) {
-			owner := r.graph.Object(r.graph.Owners(n)[i])
-			if !hidden(owner) {
-				owner = j.NameHolder
+			owner := r.graph.Owners(n)[i]
+			of := r.graph.Object(owner)
+			switch {
+			case r.unwatched(of), of != nil && r.mayBeFound(owner, r.graph.Object(n).Owners[i], n, today):
+			case r.unwatched(j.NameHolder):
+				of = j.NameHolder
+			default:
+				continue
 			}
-			if hidden(owner) {
-				r.blocked[n] = append(r.blocked[n], reason.RepairMayDeleteOwner(owner.Identity))
-				delete(r.wanted, n)
-				break
-			}
+			r.blocked[n] = append(r.blocked[n], reason.RepairMayDeleteOwner(of.Identity))
+			delete(r.wanted, n)
+			break
 		}
 	}
+}
+
+// unwatched reports whether the collector does not watch an object that has owners.
+func (r *repairBuilder) unwatched(o *object.Object) bool {
+	if o == nil || o.Terminating() || len(o.Owners) == 0 {
+		return false
+	}
+	m, served := r.graph.View().Map(o.APIVersion, o.Kind)
+	return served && !m.Type.Monitored()
+}
+
+// mayBeFound reports whether the order of events decides about an owner that a reference of n has only the UID of, and that another
+// dependent names rightly. Today the collector may never look at it.
+func (r *repairBuilder) mayBeFound(owner graph.Node, by object.Reference, n graph.Node, today outlook) bool {
+	o := r.graph.Object(owner)
+	rightly := func(e graph.Edge) bool {
+		return e.Node != n && o.MatchesIdentity(r.graph.Reference(e), r.graph.Object(e.Node).Namespace)
+	}
+	return !o.MatchesIdentity(by, r.graph.Object(n).Namespace) && slices.ContainsFunc(r.graph.Dependents(owner), rightly) &&
+		today.cluster.terminates(o.UID) == simulate.Perhaps
 }
 
 // reportDoubts reports the objects that are repaired so that they stay, and that the garbage collector deletes

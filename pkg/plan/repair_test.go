@@ -193,6 +193,18 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			},
 			[]string{"x: would be deleted even if it is repaired: its only owner, ConfigMap/waiting, is being deleted in the foreground and waits for its dependents"},
 		},
+		"the collector knows its owner by the wrong name, and may find it by another reference": {
+			plan.RepairOptions{},
+			[]Part{
+				Listing(
+					ConfigMap("a/held", Terminating("x/y", object.ForegroundFinalizer)), Secret("a/mid", OwnedBy(ConfigMap("a/held"))),
+					Pod("a/wrong", Owned(To(Secret("a/mid"), Named("other")))), Pod("a/x", OwnedBy(Secret("a/mid"))),
+				),
+				Absent("v1", "Secret", "a/other"),
+			},
+			[]string{},
+			[]string{"wrong: is not repaired: the garbage collector might then find Secret/mid, and delete it because of its own owners"},
+		},
 		"two would let go of each other, one of which goes only if the other stays": {
 			plan.RepairOptions{},
 			[]Part{

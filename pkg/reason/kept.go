@@ -33,9 +33,9 @@ var (
 	RepairWouldDelete = either("RepairWouldDelete", "uncertain,omitzero",
 		"is not repaired: the garbage collector keeps it now, but might delete it after the repair (this tool could not read everything)",
 		"is not repaired: the garbage collector keeps it now, but would delete it after a partial repair")
-	// another reference names an owner of an unwatched type rightly, and the collector knows that owner by the wrong one
+	// another reference names the owner rightly, and the collector knows that owner by the wrong one, or does not watch its type
 	RepairMayDeleteOwner = with[object.Identity]("RepairMayDeleteOwner", "owner",
-		"is not repaired: the garbage collector might then find %s, whose type it does not watch, and delete it because of its own owners")
+		"is not repaired: the garbage collector might then find %s, and delete it because of its own owners")
 	// the collector deletes the object after the repair; fromRepairs: because others are repaired, whether this one is or not
 	DeletedDespiteRepair = says2("DeletedDespiteRepair", "because fromRepairs,omitzero", func(why *Reason, others bool) string {
 		if others {

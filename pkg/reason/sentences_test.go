@@ -225,7 +225,7 @@ func TestTheSentencesOfWhatAPlanKeeps(t *testing.T) {
 		{reason.OrderMatters{Owner: &job, Released: true, Unblocked: true, OwnerHeld: true}, "whether it stays depends on when the garbage collector processes it"},
 		{reason.DependsOn(pod), "it depends on what happens to Pod/web"},
 		{reason.NotRepaired([]reason.Unrepaired{{Owner: gone}, {Owner: named(reason.StateKindUnknown), ByHand: true}}), "Deployment/api does not exist; Deployment/api is of a kind that the API server does not serve (to remove the reference anyway: --fix unlink)"},
-		{reason.RepairMayDeleteOwner(object.Identity{Kind: "Deployment", Name: "web"}), "is not repaired: the garbage collector might then find Deployment/web, whose type it does not watch, and delete it because of its own owners"},
+		{reason.RepairMayDeleteOwner(object.Identity{Kind: "Deployment", Name: "web"}), "is not repaired: the garbage collector might then find Deployment/web, and delete it because of its own owners"},
 		{reason.RepairWouldDelete(false), "is not repaired: the garbage collector keeps it now, but would delete it after a partial repair"},
 		{reason.RepairWouldDelete(true), "is not repaired: the garbage collector keeps it now, but might delete it after the repair (this tool could not read everything)"},
 		{reason.DeletedDespiteRepair(lost, false), "would be deleted even if it is repaired: its only owner, Deployment/api, does not exist"},
