@@ -20,7 +20,7 @@ const maxRounds = 5
 
 // protect leaves out the repair of objects that the cluster's own garbage collector, or this program as the collector, would
 // delete, or might, only because of the repair. If leaving one out does not save it, because other
-// repairs get it deleted, it is repaired all the same. protect returns what the cluster's garbage
+// repairs get it deleted in every order of events, it is repaired all the same. protect returns what the cluster's garbage
 // collector would do with each object without any repair.
 func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 	unrepaired := map[graph.Node]collector.Consequence{}
@@ -56,7 +56,9 @@ func (r *repairBuilder) protect() map[graph.Node]collector.Consequence {
 		harmed := slices.DeleteFunc(r.nodes(), func(n graph.Node) bool {
 			return forced[n] || !affected[n] && !r.worse(n, without, with)
 		})
-		notSaved := slices.DeleteFunc(slices.Sorted(maps.Keys(leftOut)), func(n graph.Node) bool { return !r.worse(n, without, with) })
+		notSaved := slices.DeleteFunc(slices.Sorted(maps.Keys(leftOut)), func(n graph.Node) bool {
+			return !r.worse(n, without, with) || !r.deletes(with, n)
+		})
 		if len(harmed)+len(notSaved) == 0 || round == maxRounds {
 			r.released = r.completedDeletions(today.Model, with.cluster)
 			for n := range leftOut {
@@ -173,6 +175,12 @@ func (r *repairBuilder) simulateRepaired(scan *snapshot.Snapshot, repairs map[gr
 func (r *repairBuilder) worse(n graph.Node, before, after outlook) bool {
 	uid := r.graph.UID(n)
 	return after.cluster.terminates(uid) > before.cluster.terminates(uid) || after.own.terminates(uid) > before.own.terminates(uid)
+}
+
+// deletes reports whether either collector deletes an object in every order of events.
+func (r *repairBuilder) deletes(o outlook, n graph.Node) bool {
+	uid := r.graph.UID(n)
+	return o.cluster.terminates(uid) == simulate.Always || o.own.terminates(uid) == simulate.Always
 }
 
 func (b *builder) terminates(uid types.UID) simulate.Certainty {

@@ -205,6 +205,17 @@ func TestRepairBlocksWhatItLeaves(t *testing.T) {
 			[]string{},
 			[]string{"wrong: is not repaired: the garbage collector might then find Secret/mid, and delete it because of its own owners"},
 		},
+		"others are repaired, and it goes for certain only if it is repaired, too": {
+			plan.RepairOptions{},
+			[]Part{
+				Listing(ConfigMap("a/x"), Node("y", Foreground()), Node("x", OwnedBy(ConfigMap("a/x"), Node("y"))), Role("a/x", Owned(To(Node("x"), WithUID("before"))))),
+			},
+			[]string{"relink x: Node/x was replaced by a new one: the reference gets its UID (otherwise the garbage collector deletes it)"},
+			[]string{
+				"x: is not repaired: the garbage collector keeps it now, but would delete it after a partial repair",
+				"x: may be deleted even if it is repaired: it depends on what happens to Node/x",
+			},
+		},
 		"two would let go of each other, one of which goes only if the other stays": {
 			plan.RepairOptions{},
 			[]Part{

@@ -195,8 +195,12 @@ func TestRepairIsCompleteAndCreatesNoGarbage(t *testing.T) {
 			}
 		}
 		after := f.scan()
-		if again := plan.NewRepair(collector.NewJudge(graph.New(after)), plan.RepairOptions{}); len(again.Steps) > 0 {
-			t.Fatalf("left: %s of %s: %s", again.Steps[0].Action, again.Steps[0].Object, again.Steps[0].Reason.Message())
+		again := plan.NewRepair(collector.NewJudge(graph.New(after)), plan.RepairOptions{})
+		for i := range again.Steps { // what was left for a reason may be repaired once others are
+			left := &again.Steps[i]
+			if !slices.ContainsFunc(p.Blocked, func(b plan.Blocked) bool { return b.Object == left.Object.Identity }) {
+				t.Fatalf("left: %s of %s: %s", left.Action, left.Object, left.Reason.Message())
+			}
 		}
 		for uid := range doomedObjects(after) {
 			if !doomed[uid] {
