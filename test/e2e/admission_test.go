@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 const admissionGroup = "admissionregistration.k8s.io/v1"
@@ -181,6 +182,18 @@ func TestWhatAdmissionKeepsEndsAsPredicted(t *testing.T) {
 		{"asked-as-you", []func(object){labelled("guard", "asked")}, nil, "(webhook asked.example.com) refuses its deletion for you, so perhaps for the garbage collector"},
 		{"of-users", []func(object){labelled("guard", "user")}, nil, "ValidatingAdmissionPolicy/by-user refuses its deletion for you, so perhaps for the garbage collector"},
 	}
+	for _, guard := range guards { // policies and webhooks take effect some time after they are created
+		probe := s.create(configMap(settings, guard.name, guard.more...))
+		s.await("the guard of "+guard.name, func(ctx context.Context) (bool, error) {
+			err := s.client(probe).Delete(ctx, guard.name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+			return err != nil, nil
+		})
+	}
+	frozen := s.create(configMap(settings, "frozen", labelled("frozen", "true")))
+	s.await("the guard of updates", func(ctx context.Context) (bool, error) {
+		_, err := s.client(frozen).Patch(ctx, "frozen", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+		return err != nil, nil
+	})
 	var all []*guarded
 	for _, guard := range guards {
 		for _, policy := range policies {

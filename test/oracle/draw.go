@@ -249,11 +249,13 @@ func apiVersion(group, version string) string {
 
 // scenario returns what was drawn, with the types that it needs.
 func (d *drawer) scenario() scenario.Scenario {
-	out := scenario.Scenario{Deletes: d.deletes, UnreachableGroups: d.unreachable, Refused: d.refused}
-	out.Refused = slices.DeleteFunc(out.Refused, func(r scenario.Refusal) bool { // the command does not ask whether it may delete what is terminating
+	out := scenario.Scenario{Deletes: d.deletes, UnreachableGroups: d.unreachable}
+	for _, r := range d.refused { // the command does not ask whether it may delete what is terminating
 		i := slices.IndexFunc(d.objects, func(o *scenario.Object) bool { return o.UID == r.UID })
-		return r.Operation == "DELETE" && d.objects[i].DeletionTimestamp != nil
-	})
+		if r.Operation != "DELETE" || d.objects[i].DeletionTimestamp == nil {
+			out.Refused = append(out.Refused, r)
+		}
+	}
 	for i, r := range out.Refused {
 		if slices.ContainsFunc(d.deletes, func(asked scenario.Delete) bool { return asked.UID == string(r.UID) }) {
 			out.Refused[i].Doubt = "" // who asks is who deletes it
