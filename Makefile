@@ -14,7 +14,7 @@ CONTROLPLANE = $(GO) run -C $(CURDIR)/test/controlplane .
 GORELEASER   = SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct) TIME=$(shell git log -1 --format=%cI) FILE=$(FILE) VERSION="$(VERSION)" \
 	LDFLAGS="$(LDFLAGS)" $(GO) tool -modfile=test/goreleaser/go.mod goreleaser
 LINT         = $(GO) tool -modfile=test/lint/go.mod
-MODULES      = controlplane envtest explorer krew prometheus# in test, with dependencies of their own
+MODULES      = controlplane envtest krew prometheus# in test, with dependencies of their own
 OLDER        = $(basename $(notdir $(wildcard test/controlplane/versions/*.mod)))# releases of Kubernetes
 TEST         = $(GO) test -vet=off -ldflags=-w -timeout 30m
 E2E          = KUBECTL_GC_E2E=1 $(TEST) -count=1# never cached: go test does not know the programs that these tests run
@@ -80,9 +80,8 @@ bench: ## compare audit with a plain transfer, and collect with bare DELETEs and
 
 docs: ## write docs/commands.md, docs/reasons.md and docs/schemas, and man pages in bin, from the code
 	$(GO) run ./test/reference -docs docs -man bin/man
-pictures: ## make the pictures in docs from what the program prints now; needs Chromium
+pictures: ## draw the pictures in docs from what the program prints now
 	$(GO) run ./test/screenshot
-	$(GO) run -C test/explorer ./screenshots -root ../.. -out ../../docs/images
 dist: ## build a release in dist, and publish nothing
 	$(GORELEASER) release --snapshot --clean --skip=sign
 krew-manifest: dist ## render plugins/gc.yaml from dist; the real krew validates and installs it

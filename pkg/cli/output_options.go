@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -64,8 +63,6 @@ func (f *OutputFlags) withHint(err error) error {
 	word, _, _ := strings.Cut(f.Format, "=")
 	near := Nearest(word, slices.Concat(f.own, structured.Formats()))
 	switch {
-	case word == "html":
-		return WithCommandHint(err, "for a page to open in a browser", "report")
 	case strings.HasPrefix(word, "custom-columns"):
 		return WithHint(err, "for columns of your own, use -o jsonpath")
 	case len(near) > 0 && near[0] != word:
@@ -84,33 +81,6 @@ func (f *OutputFlags) Write(kind string, value any, objects ...object.Identity) 
 		document.Time = f.clock()
 	}
 	return f.write(document)
-}
-
-// OutputFile is -o of a command that writes one file.
-type OutputFile struct {
-	Name  string
-	given func(flag string) bool
-}
-
-// AddFlag adds the flag. The shell completes files with these extensions.
-func (f *OutputFile) AddFlag(cmd *cobra.Command, extensions ...string) {
-	f.given = cmd.Flags().Changed
-	cmd.Flags().StringVarP(&f.Name, "output", "o", "-", "File to write; - is standard output.")
-	CompleteFlag(cmd, "output", CompleteFiles(extensions...))
-}
-
-// Standard reports whether the file is standard output.
-func (f *OutputFile) Standard() bool { return f.Name == "-" }
-
-// Check returns a usage error if the file has the name of a format, such as json, which other commands
-// take, or if none is given and standard output is a terminal. command is the name of this one, and
-// example a file for it.
-func (f *OutputFile) Check(s *ScanOptions, command, example string) error {
-	return cmp.Or(
-		WithCommandHint(UsageIf(slices.Contains(append(structured.Formats(), "html", "wide", "sarif"), f.Name), "-o %s: %s writes a file, so -o names it", Quote(f.Name), command),
-			"for a format", "audit", "-o", "FORMAT"),
-		WithCommandHint(UsageIf(!f.given("output") && s.OutTerm, "standard output is a terminal: name a file"), "for example", command, "-o", example),
-	)
 }
 
 // Palette decides on colours: by --color, then NO_COLOR, then whether standard output is a

@@ -102,15 +102,9 @@ const (
 
 // commandFlags are the commands that work on everything in scope unless they have a target.
 var commandFlags = map[string]string{
-	"audit": readsFile, "report": readsFile, "stuck": readsFile, "tree": readsFile, "why": readsFile,
+	"audit": readsFile, "stuck": readsFile, "tree": readsFile, "why": readsFile,
 	"collect": plansFile, "delete": plansFile, "finalizer": plansFile, "repair": plansFile, "controller": liveOnly, "doctor": liveOnly,
 	"trace": readsLogs,
-}
-
-// ReadingFlags returns the flags with which a command reads what this one has read, as part of
-// a command line.
-func (s *ScanOptions) ReadingFlags() string {
-	return escape.Terminal(ShellCommand(append(s.fromWords(), s.connectionWords(nil)...)...))
 }
 
 // inHelm has the flags that helm has, too, each with a value. It would ask another cluster, or as another

@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/overview"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/repair"
-	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/report"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/restore"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cmd/stuck"
@@ -58,7 +57,7 @@ var synonyms = map[string][]string{
 func newRoot(scan *cli.ScanOptions) *cobra.Command {
 	root := overview.New(scan)
 	root.AddCommand(
-		tree.New(scan), audit.New(scan), stuck.New(scan), report.New(scan), why.New(scan), trace.New(scan), explain.New(scan), collect.New(scan), controller.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), finalizer.New(scan), restore.New(scan), snapshot.New(scan),
+		tree.New(scan), audit.New(scan), stuck.New(scan), why.New(scan), trace.New(scan), explain.New(scan), collect.New(scan), controller.New(scan), delete.New(scan), doctor.New(scan), repair.New(scan), finalizer.New(scan), restore.New(scan), snapshot.New(scan),
 		version.New(scan), completion.New(scan), newOptions(scan),
 	)
 	for _, command := range root.Commands() {

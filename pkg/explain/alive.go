@@ -57,7 +57,7 @@ func (b *answerBuilder) alive() {
 	case d.NoAction == collector.PatchRejected:
 		b.updateRefused()
 	case len(b.object.Owners) == 0:
-		b.answer.say(collector.ConsequenceNone, "%s stays: %s.", b.object, KeptReason(nil))
+		b.answer.say(collector.ConsequenceNone, "%s stays: %s.", b.object, keptReason(nil))
 		b.suggestDelete()
 	default:
 		b.kept()

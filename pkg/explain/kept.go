@@ -26,7 +26,7 @@ func (b *answerBuilder) kept() {
 		b.answer.nextf("The cycle is %s. The garbage collector deletes none of them until someone deletes one.", list(b.names(cycle)))
 		b.suggestUnlink("break the cycle by removing its reference to "+b.cycleReference(cycle).String(), string(b.cycleReference(cycle).UID))
 	default:
-		b.answer.say(collector.ConsequenceNone, "%s stays: %s.", b.object, KeptReason(b.object.Owners))
+		b.answer.say(collector.ConsequenceNone, "%s stays: %s.", b.object, keptReason(b.object.Owners))
 	}
 	if !b.ownersTerminating() {
 		b.whenOwnersAreDeleted()
@@ -34,8 +34,8 @@ func (b *answerBuilder) kept() {
 	b.suggestDelete()
 }
 
-// KeptReason returns why an object stays whose owners all exist.
-func KeptReason(owners []object.Reference) string {
+// keptReason returns why an object stays whose owners all exist.
+func keptReason(owners []object.Reference) string {
 	switch n := len(owners); n {
 	case 0:
 		return "it has no owner, so the garbage collector never touches it"

@@ -109,7 +109,6 @@ var pages = map[string]page{
 	"docs/commands.md#completion":                  {before: "mkdir -p ~/.local/bin"},
 	"docs/commands.md#delete":                      {collector: testcluster.On, before: inShop},
 	"docs/commands.md#repair":                      {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "ConfigMap shop/chicken"}},
-	"docs/commands.md#report":                      {before: "kubectl gc snapshot -o cluster.json.gz"},
 	"docs/commands.md#restore":                     {before: inShop + "; kubectl gc delete deployment/web -n shop --client-side --yes" + name},
 	"docs/commands.md#tree":                        {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},
 	"docs/commands.md#why":                         {before: inShop, uids: map[string]string{"6ba7b810-9dad-11d1-80b4-00c04fd430c8": "Deployment shop/web"}},

@@ -106,7 +106,7 @@ func TestKubectlCompletesThePlugin(t *testing.T) {
 		offered   []string // all of them
 		directive string
 	}{
-		"commands":                               {[]string{"re"}, []string{"repair", "report", "restore"}, ":4"},
+		"commands":                               {[]string{"re"}, []string{"repair", "restore"}, ":4"},
 		"types":                                  {[]string{"tree", "dep"}, []string{"deployments.apps"}, ":4"},
 		"names of two types":                     {[]string{"why", "-n", ns, "cm,secrets", ""}, []string{"alpha", "beta", "token"}, ":4"},
 		"names not yet on the command line":      {[]string{"tree", "-n", ns, "configmap", "alpha", ""}, []string{"beta"}, ":4"},

@@ -71,9 +71,6 @@ var limitedCommands = map[string]struct {
 	"doctor": {reads(1, "1 object to collect, not processed", "doctor", "--settle", "1ms"), map[string]shortfall{
 		"list": unreadable, "get": {0, []string{"Controller manager leader", "not checked", "forbidden"}},
 	}},
-	"report": {reads(0, "does not exist, and no object", "report", "--plan"), map[string]shortfall{
-		"list": unreadable, "get": {0, []string{"whether its owner", "could not read", "forbidden"}},
-	}},
 	"why": {reads(0, "The garbage collector will delete ConfigMap/orphan", "why", "configmap/orphan"), map[string]shortfall{
 		"list": unreadable, "get": {0, []string{"It is unknown what happens to ConfigMap/orphan"}},
 	}},

@@ -53,7 +53,6 @@ func namespaceCommands(t *testing.T, u *user) map[string][]string {
 		"why UID":         {"why", "--uid", "5"},
 		"delete":          {"delete", "secret/garbage", "--yes"},
 		"delete all":      {"delete", "secrets", "--all", "--yes"},
-		"report":          {"report"},
 		"doctor":          {"doctor", "--settle", "0s"},
 		"snapshot":        {"snapshot", "-o", "part.json"},
 		"restore":         {"restore", backups[0], "--yes"},
@@ -76,7 +75,7 @@ func TestNamespaceThatDoesNotExistIsAnErrorOfEveryCommand(t *testing.T) {
 	}
 	u.runs("doctor", "--settle", "0s", "--canary", "shpo").exits(2).warns(`namespace "shpo" does not exist`)
 	for _, args := range [][]string{
-		{"audit", "--strict"}, {"collect", "--dry-run"}, {"repair", "--dry-run"}, {"tree"}, {"why", "secret/garbage"}, {"delete", "secret/garbage", "--dry-run"}, {"report"},
+		{"audit", "--strict"}, {"collect", "--dry-run"}, {"repair", "--dry-run"}, {"tree"}, {"why", "secret/garbage"}, {"delete", "secret/garbage", "--dry-run"},
 	} {
 		u.runs(append(args, "-n", "shpo", "--from", "all.json")...).exits(2).warns(`the file has no object in namespace "shpo". Did you mean shop?`)
 	}

@@ -114,7 +114,6 @@ func TestSuggestionsAreAcceptedAndKeepClusterAndScope(t *testing.T) {
 		{"finalizer", "remove", "configmap/free", "foregroundDeletion", "-n", "shop", "--dry-run"},
 		{"finalizer", "remove", "secret/replaced", "example.com/x", "-n", "shop", "--dry-run"},
 		{"why", "secrets", "-n", "shop"},
-		{"report", "-o", "json", "-n", "shop"},
 		{"doctor", "-n", "shop", "--settle", "0s"},
 		{"restore", "none"},
 	} {

@@ -8,18 +8,20 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/pkg/cli"
 	"github.com/kubectl-gc/kubectl-gc/pkg/cluster/scan"
+	"github.com/kubectl-gc/kubectl-gc/pkg/output/structured"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 )
 
 type snapshotFlags struct {
-	scan   *cli.ScanOptions
-	output cli.OutputFile
+	scan *cli.ScanOptions
+	file string // - is standard output
 }
 
 // New returns the command snapshot.
@@ -44,17 +46,23 @@ kubectl gc audit --from cluster.json.gz
 # One namespace, to another program
 kubectl gc snapshot -n shop | kubectl gc tree --from -`),
 		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.Flags().Changed("output")) },
 	}
 	flags := cmd.Flags()
-	f.output.AddFlag(cmd, "json", "gz")
+	flags.StringVarP(&f.file, "output", "o", "-", "File to write; - is standard output.")
+	cli.CompleteFlag(cmd, "output", cli.CompleteFiles("json", "gz"))
 	flags.BoolVarP(&f.scan.AllNamespaces, "all-namespaces", "A", false, "Scan all namespaces, which is the default.")
 	flags.BoolVar(&f.scan.Strict, "strict", false, "Exit with 3 if anything could not be read.")
 	return cmd
 }
 
-func (f *snapshotFlags) run(ctx context.Context) error {
-	if err := cmp.Or(f.scan.Validate(), f.output.Check(f.scan, "snapshot", "cluster.json.gz")); err != nil {
+func (f *snapshotFlags) run(ctx context.Context, named bool) error {
+	isFormat := slices.Contains(append(structured.Formats(), "wide", "sarif"), f.file)
+	if err := cmp.Or(
+		f.scan.Validate(),
+		cli.WithCommandHint(cli.UsageIf(isFormat, "-o %s: snapshot writes a file, so -o names it", cli.Quote(f.file)), "for a format", "audit", "-o", "FORMAT"),
+		cli.WithCommandHint(cli.UsageIf(!named && f.scan.OutTerm, "standard output is a terminal: name a file"), "for example", "snapshot", "-o", "cluster.json.gz"),
+	); err != nil {
 		return err
 	}
 	f.scan.NeedsCluster = true
@@ -66,22 +74,21 @@ func (f *snapshotFlags) run(ctx context.Context) error {
 		return err
 	}
 	f.scan.WarnOfGaps(s)
-	if !f.output.Standard() {
-		fmt.Fprintf(f.scan.Err, "saved %d objects of %d types to %s\n", len(s.Objects), len(s.Listed), cli.Quote(f.output.Name))
+	if f.file != "-" {
+		fmt.Fprintf(f.scan.Err, "saved %d objects of %d types to %s\n", len(s.Objects), len(s.Listed), cli.Quote(f.file))
 	}
 	return f.scan.StrictExit(s)
 }
 
 func (f *snapshotFlags) write(s *snapshot.Snapshot) error {
 	save := cli.EscapeJSON(s.Save)
-	file := f.output.Name
-	if f.output.Standard() {
+	if f.file == "-" {
 		return save(f.scan.Out)
 	}
-	if strings.EqualFold(filepath.Ext(file), ".gz") { // some file systems ignore case
+	if strings.EqualFold(filepath.Ext(f.file), ".gz") { // some file systems ignore case
 		save = compressed(save)
 	}
-	if err := cli.ReplaceFile(file, cli.PrivateFile, save); err != nil {
+	if err := cli.ReplaceFile(f.file, cli.PrivateFile, save); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	return nil

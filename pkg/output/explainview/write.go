@@ -136,18 +136,6 @@ func (w *answerWriter) headline() {
 	}
 }
 
-// Meaning returns what a verdict means in a few words.
-func Meaning(v collector.Verdict) string { return meanings[v] }
-
-var meanings = map[collector.Verdict]string{
-	collector.VerdictSolid:        "the owner exists",
-	collector.VerdictDangling:     "it does not exist",
-	collector.VerdictWaiting:      "the owner is being deleted in the foreground and waits for its dependents",
-	collector.VerdictUnresolvable: "the API server does not serve the owner's type",
-	collector.VerdictScopeError:   "a namespaced object cannot own a cluster-scoped one",
-	collector.VerdictUnknown:      "this tool could not verify the owner",
-}
-
 func (w *answerWriter) reference(i int) {
 	r := &w.answer.References[i]
 	var flags []string

@@ -21,16 +21,16 @@ func (l *familyLayout) notes(n graph.Node, e graph.Edge) []Note {
 	var out []Note
 	switch held := o.ForeignFinalizers(); {
 	case o.Terminating():
-		out = append(out, Note{Terminating(o, l.now), Bad})
+		out = append(out, Note{terminating(o, l.now), Bad})
 	case len(held) > 0:
 		out = append(out, Note{"finalizer " + wording.List(held, maxNames), Waits})
 	}
 	return append(out, l.furtherOwners(n, e)...)
 }
 
-// Terminating returns how long an object has been terminating and what blocks it. The text
+// terminating returns how long an object has been terminating and what blocks it. The text
 // is not escaped.
-func Terminating(o *object.Object, now time.Time) string {
+func terminating(o *object.Object, now time.Time) string {
 	text := "terminating " + duration.HumanDuration(now.Sub(o.DeletionRequested()))
 	if o.DeletingDependents() {
 		text += ", foreground: waits for its dependents"

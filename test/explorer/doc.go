@@ -1,2 +1,0 @@
-// Package explorer tests the page of kubectl gc report in a real browser.
-package explorer
