@@ -43,47 +43,42 @@ func Blocked(w io.Writer, blocked []plan.Blocked, palette *color.Palette) error 
 	if len(blocked) == 0 {
 		return nil
 	}
-	var rows []PreviewRow
+	var rows []previewRow
 	for _, b := range blocked[:min(len(blocked), maxLines)] {
 		rows = append(rows, unchanged(labelBlocked, b.Object, b.Reason, palette.Changed))
 	}
 	return table.Write(w, headings, cells(rows), shrink...)
 }
 
-// PreviewRow is one line of a preview. Its text is escaped and shortened.
-type PreviewRow struct {
-	Action plan.Action     // empty if nothing is done to the object
-	Label  string          // what happens to the object, in a word
-	Object object.Identity // the zero value if the line counts objects
-	Name   string
-	Why    string
-	Depth  int // below a root
+// previewRow is one line of a preview. Its text is escaped and shortened.
+type previewRow struct {
+	label    string          // what happens to the object, in a word
+	painted  string          // the label, in color
+	object   object.Identity // the zero value if the line counts objects
+	branches string          // before the name
+	name     string
+	why      string
 
-	label                     string // the Label without colors
-	branches                  string // before the name
-	sameAction, sameNamespace bool   // as the row above it in the tree
+	sameLabel, sameNamespace bool // as its parent
 }
 
-// Rows returns all lines of a preview, with the contents of namespaces and
-// CustomResourceDefinitions by name.
-func Rows(p *plan.Plan) []PreviewRow {
-	d := drawing{layout: newLayout(p, color.New(color.Never, false, true)), listContents: true, drawn: map[*line]bool{}}
-	d.draw()
-	return d.rows
-}
-
-// cells returns the rows of the table. A row does not repeat what its parent says.
-func cells(rows []PreviewRow) [][]string {
+// cells returns the rows of the table. A row repeats its label and namespace unless both its parent and the line above say so.
+func cells(rows []previewRow) [][]string {
 	out := make([][]string, len(rows))
+	var above previewRow
 	for i, r := range rows {
-		label, where := r.Label, namespace(r.Object)
-		if r.sameAction {
+		if r.object.Name == "" {
+			out[i] = []string{"", "", r.branches + r.name, r.why}
+			continue
+		}
+		label, where := r.painted, namespace(r.object)
+		if r.sameLabel && r.label == above.label {
 			label = ""
 		}
-		if r.sameNamespace {
+		if r.sameNamespace && r.object.Namespace == above.object.Namespace {
 			where = ""
 		}
-		out[i] = []string{label, where, r.branches + r.Name, r.Why}
+		out[i], above = []string{label, where, r.branches + r.name, r.why}, r
 	}
 	return out
 }
@@ -93,7 +88,7 @@ type drawing struct {
 
 	listContents bool // name the contents of namespaces and definitions, instead of counting them
 	limit        int  // of rows; zero is no limit
-	rows         []PreviewRow
+	rows         []previewRow
 	total        int // with the rows beyond the limit
 	drawn        map[*line]bool
 }
@@ -105,7 +100,7 @@ const maxNamed = 1000
 func (d *drawing) full(more int) bool { return d.limit > 0 && len(d.rows) >= d.limit+more }
 
 // add adds a row about a line, or only counts it beyond the limit.
-func (d *drawing) add(on *line, row func() PreviewRow) {
+func (d *drawing) add(on *line, row func() previewRow) {
 	d.total++
 	if !d.full(0) {
 		d.rows = append(d.rows, row())
@@ -116,11 +111,11 @@ func (d *drawing) add(on *line, row func() PreviewRow) {
 // draw adds the tree, then the objects without a step.
 func (d *drawing) draw() {
 	for _, root := range d.roots {
-		d.add(root, func() PreviewRow { return d.row(root, d.why(root)) })
-		table.Tree(d.below(root), func(n node, depth int, branches string) []node {
-			d.add(n.line, func() PreviewRow {
+		d.add(root, func() previewRow { return d.row(root, d.why(root)) })
+		table.Tree(d.below(root), func(n node, _ int, branches string) []node {
+			d.add(n.line, func() previewRow {
 				row := d.rowBelow(n)
-				row.Depth, row.branches = depth, branches
+				row.branches = branches
 				return row
 			})
 			if n.counts {
@@ -132,7 +127,7 @@ func (d *drawing) draw() {
 	if d.total > len(d.rows) {
 		d.drawNamed()
 	}
-	d.eachUnchanged(func(r PreviewRow) {
+	d.eachUnchanged(func(r previewRow) {
 		d.total++
 		if !d.full(0) || r.label != labelKeep && r.label != labelLeave && !d.full(maxNamed) {
 			d.rows = append(d.rows, r)
@@ -170,10 +165,10 @@ func isMistake(r plan.StepReference) bool {
 
 // rowAlone returns the row of a line that is not below its cause. It counts the contents of
 // the object.
-func (d *drawing) rowAlone(on *line) PreviewRow {
+func (d *drawing) rowAlone(on *line) previewRow {
 	row := d.row(on, d.whyAlone(on))
 	if what, how := contentsOf(on); what != "" {
-		row.Why += "; " + what + ": " + how
+		row.why += "; " + what + ": " + how
 	}
 	return row
 }
@@ -190,12 +185,12 @@ const (
 )
 
 // unchanged returns the row of an object without a step.
-func unchanged(label string, o object.Identity, why *reason.Reason, paint func(string) string) PreviewRow {
-	return PreviewRow{label: label, Label: paint(label), Object: o, Name: paint(name(o)), Why: escape.Line(why.Message())}
+func unchanged(label string, o object.Identity, why *reason.Reason, paint func(string) string) previewRow {
+	return previewRow{label: label, painted: paint(label), object: o, name: paint(name(o)), why: escape.Line(why.Message())}
 }
 
 // eachUnchanged calls do with the row of every object without a step.
-func (d *drawing) eachUnchanged(do func(PreviewRow)) {
+func (d *drawing) eachUnchanged(do func(previewRow)) {
 	add := func(label string, o object.Identity, why *reason.Reason, paint func(string) string) {
 		do(unchanged(label, o, why, paint))
 	}
@@ -254,27 +249,23 @@ func (d *drawing) below(on *line) []node {
 }
 
 // rowBelow returns the row of a node below another.
-func (d *drawing) rowBelow(n node) PreviewRow {
+func (d *drawing) rowBelow(n node) previewRow {
 	if n.counts {
 		what, how := contentsOf(n.line)
-		return PreviewRow{sameAction: true, sameNamespace: true, Name: d.palette.Deleted(what), Why: how}
+		return previewRow{name: d.palette.Deleted(what), why: how}
 	}
 	row := d.row(n.line, d.why(n.line))
-	row.sameAction = d.label(n.line.parent) == d.label(n.line)
-	row.sameNamespace = n.line.parent.object().Namespace == row.Object.Namespace
+	row.sameLabel = d.label(n.line.parent) == d.label(n.line)
+	row.sameNamespace = n.line.parent.object().Namespace == row.object.Namespace
 	return row
 }
 
-func (d *drawing) row(on *line, why string) PreviewRow {
+func (d *drawing) row(on *line, why string) previewRow {
 	action, label := on.main.Action, d.label(on)
-	row := PreviewRow{
-		Action: action, label: label, Label: paint(action, label, d.palette), Object: on.object(),
-		Name: paint(action, name(on.object()), d.palette), Why: why,
+	return previewRow{
+		label: label, painted: paint(action, label, d.palette), object: on.object(),
+		name: paint(action, name(on.object()), d.palette), why: why,
 	}
-	if label == labelNextRun {
-		row.Action = ""
-	}
-	return row
 }
 
 // label returns what a line means for its object: the preview of a deletion says what happens to
