@@ -42,19 +42,18 @@ type Budget struct {
 	Allowed         int64 `json:"allowed"`
 }
 
-// uses are how an object is used: what precedes its user, what follows one that is above it, and what follows for
-// users once the object is gone.
-var uses = map[object.UsedAs]struct{ by, it, then string }{
-	object.AsEnvironment:  {"read into the environment of", "reads it into its environment", "running containers keep it, but none will start without it"},
-	object.AsVolume:       {"mounted by", "mounts it", "what runs keeps it, and nothing new starts without it"},
-	object.AsClaim:        {"mounted by", "mounts it", "what does not run yet waits until there is one again"},
-	object.AsAccount:      {"the account of", "runs as it", "until there is one again, the API server rejects its tokens and refuses new Pods"},
-	object.AsPodClass:     {"the class of", "is of this class", "the API server will refuse new Pods without it"},
-	object.AsPullSecret:   {"used to pull the images of", "pulls images with it", "new ones may fail to pull them without it"},
-	object.AsOptional:     {"optional for", "uses it if it exists", "new ones will start without it"},
-	object.AsStorageClass: {"the class of", "is of this class", "no volume will be provisioned for new ones without it"},
-	object.AsIngressClass: {"the class of", "is of this class", "it may no longer be served"},
-	object.AsRole:         {"bound by", "binds it", "a binding without its role grants nothing"},
+// uses are how an object is used: what precedes its user, and what follows for users once the object is gone.
+var uses = map[object.UsedAs]struct{ by, then string }{
+	object.AsEnvironment:  {"read into the environment of", "running containers keep it, but none will start without it"},
+	object.AsVolume:       {"mounted by", "what runs keeps it, and nothing new starts without it"},
+	object.AsClaim:        {"mounted by", "what does not run yet waits until there is one again"},
+	object.AsAccount:      {"the account of", "until there is one again, the API server rejects its tokens and refuses new Pods"},
+	object.AsPodClass:     {"the class of", "the API server will refuse new Pods without it"},
+	object.AsPullSecret:   {"used to pull the images of", "new ones may fail to pull them without it"},
+	object.AsOptional:     {"optional for", "new ones will start without it"},
+	object.AsStorageClass: {"the class of", "no volume will be provisioned for new ones without it"},
+	object.AsIngressClass: {"the class of", "it may no longer be served"},
+	object.AsRole:         {"bound by", "a binding without its role grants nothing"},
 }
 
 func (r UsedByOthers) Message() string {
@@ -63,14 +62,6 @@ func (r UsedByOthers) Message() string {
 		who = Count(len(r.Users), "Pod") + " of " + r.located(r.Workload)
 	}
 	return fmt.Sprintf("%s is %s %s: %s", r.Object, uses[r.As].by, who, uses[r.As].then)
-}
-
-// Brief says it as what follows the user.
-func (r UsedByOthers) Brief() string {
-	if r.Workload == (object.Identity{}) {
-		return uses[r.As].it
-	}
-	return uses[r.As].it + " (" + Count(len(r.Users), "Pod") + ")"
 }
 
 // located names the namespace of a user, too, if it is not that of the object.

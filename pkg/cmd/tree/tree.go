@@ -38,7 +38,8 @@ type treeCommand struct {
 
 	graph *graph.Graph // of the scan
 	judge *collector.Judge
-	live  *client.Client // nil if the scan read a file
+	users []reason.UsedByOthers // of the targets, with --used-by
+	live  *client.Client        // nil if the scan read a file
 }
 
 // New returns the command tree.
@@ -55,9 +56,9 @@ An object with several owners appears in full once; other rows refer to it. An
 owner that is missing or invalid appears where it would be. READY, STATUS and
 AGE are those of kubectl get; a file has only AGE.
 
---used-by also shows who uses the object by its name, without an owner
-reference: the Pods of which workload mount a Secret, which binding binds a
-Role.`,
+--used-by also says below the tree who uses the object by its name, without an
+owner reference, and what its deletion would mean for them: the Pods of which
+workload mount a Secret, which binding binds a Role.`,
 		Example: cli.Examples(`
 # One Deployment: what owns it, what depends on it
 kubectl gc tree deployment/web
@@ -136,10 +137,8 @@ func (c *treeCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if c.usedBy {
-		if family.Users, err = c.users(ctx, family.Targets.Nodes()); err != nil {
-			return err
-		}
+	if err := c.readUsers(ctx, family.Targets.Nodes()); err != nil {
+		return err
 	}
 	if err := c.write(ctx, family, isolated); err != nil {
 		return err
@@ -149,8 +148,11 @@ func (c *treeCommand) run(ctx context.Context, args []string) error {
 	return c.scan.StrictExit(taken)
 }
 
-// users returns who uses the targets, and warns of what could not be read.
-func (c *treeCommand) users(ctx context.Context, targets []graph.Node) ([]reason.UsedByOthers, error) {
+// readUsers reads who uses the targets if --used-by asks for it, and warns of what could not be read.
+func (c *treeCommand) readUsers(ctx context.Context, targets []graph.Node) error {
+	if !c.usedBy {
+		return nil
+	}
 	found, unread, err := cli.UsersOf(ctx, cli.Scanned{Cluster: c.live, Snapshot: c.graph.Snapshot(), Judge: c.judge}, targets)
 	for _, gap := range unread {
 		fmt.Fprintf(c.scan.Err, "warning: others may use it, too: this tool could not read %s\n", escape.Line(gap.String()+" ("+gap.Why()+")"))
@@ -158,7 +160,8 @@ func (c *treeCommand) users(ctx context.Context, targets []graph.Node) ([]reason
 	if len(found)+len(unread) == 0 && err == nil {
 		fmt.Fprintln(c.scan.Err, "Found no Pod, claim, Ingress or binding that uses it by its name.")
 	}
-	return found, err
+	c.users = found
+	return err
 }
 
 // hintContents says how to see what the first target contains: that refers to no owner, so no tree shows it.
@@ -193,13 +196,13 @@ func (c *treeCommand) write(ctx context.Context, family tree.Family, isolated in
 		}
 		return c.printRows(family, isolated, cells)
 	}
-	document := tree.NewDocument(c.graph, c.judge, family)
+	document := tree.NewDocument(c.graph, c.judge, family, c.users)
 	return c.output.Write("Tree", document, document.Identities()...)
 }
 
 func (c *treeCommand) printRows(family tree.Family, isolated int, cells map[types.UID]object.Columns) error {
 	rows := tree.Layout(c.graph, c.judge, family, c.graph.Snapshot().Taken)
-	view := tree.RowView{Graph: c.graph, Judge: c.judge, Cells: cells, Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Isolated: isolated}
+	view := tree.RowView{Graph: c.graph, Judge: c.judge, Cells: cells, Users: c.users, Palette: c.scan.Palette(), Wide: c.output.Format == "wide", Isolated: isolated}
 	if len(rows) == 0 {
 		what, more := "No objects found", "."
 		if c.selection.Selector != nil {

@@ -38,8 +38,8 @@ type JudgedReference struct {
 	Rule    string            `json:"rule,omitempty"`
 }
 
-// NewDocument returns the family as a document.
-func NewDocument(g *graph.Graph, judge *collector.Judge, family Family) *FamilyData {
+// NewDocument returns the family as a document, with these users of its targets.
+func NewDocument(g *graph.Graph, judge *collector.Judge, family Family, users []reason.UsedByOthers) *FamilyData {
 	s := g.Snapshot()
 	d := &FamilyData{
 		Complete: s.Complete(), Gaps: append([]snapshot.Gap{}, s.Gaps...),
@@ -48,7 +48,7 @@ func NewDocument(g *graph.Graph, judge *collector.Judge, family Family) *FamilyD
 	for _, n := range family.Members.Nodes() {
 		if o := g.Object(n); o != nil {
 			member := documented(o, judge.Object(n))
-			for _, used := range family.Users {
+			for _, used := range users {
 				if used.Object == o.Identity {
 					member.UsedBy = append(member.UsedBy, reason.Of(used))
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	st "github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
 
@@ -23,8 +24,9 @@ func FuzzWrite(f *testing.F) {
 			Owners:     []object.Reference{{APIVersion: "g/" + kind, Kind: kind, Name: name, UID: types.UID("2" + name)}},
 			Finalizers: []string{finalizer},
 		}
-		got := write(t, st.New(st.Listing(o)), tree.RowView{Wide: true}, o.UID)
-		const lines = 4 // a header, the owner that is none, the object, the sum
+		used := reason.UsedByOthers{Object: o.Identity, As: object.AsVolume, Users: []object.Identity{o.Identity}}
+		got := write(t, st.New(st.Listing(o)), tree.RowView{Wide: true, Users: []reason.UsedByOthers{used}}, o.UID)
+		const lines = 5 // a header, the owner that is none, the object, its user, the sum
 		if strings.Count(got, "\n") != lines || strings.ContainsFunc(got, func(r rune) bool { return escape.Hidden(r) && r != '\n' }) {
 			t.Errorf("got %q", got)
 		}

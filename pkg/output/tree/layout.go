@@ -16,14 +16,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/graph"
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
-	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // Family is what a tree shows.
 type Family struct {
 	Members graph.Set
 	Targets graph.Set
-	Users   []reason.UsedByOthers // of targets
 }
 
 // Row is one line of a tree.
@@ -32,7 +30,7 @@ type Row struct {
 	Namespace string
 	Name      string     // Kind/name
 	Node      graph.Node // graph.None for an owner that is only claimed
-	Repeated  bool       // refers to the full row of the object, or is a user of the one above
+	Repeated  bool       // refers to the full row of the object
 	Edge      graph.Edge // the reference to the row above it; its Node is graph.None for a root
 	Target    bool
 	Claim     *object.Identity // of an owner that is only claimed
@@ -158,40 +156,7 @@ func compareClaims(a, b object.Identity) int {
 }
 
 func (l *familyLayout) drawRoot(n graph.Node) {
-	l.draw(l.full(n, graph.Edge{Node: graph.None}), l.below(n))
-}
-
-// branch is what has a row below an object: a reference to it, or what uses it.
-type branch struct {
-	graph.Edge
-	user *Row
-}
-
-// below returns the users of an object, and the references to it.
-func (l *familyLayout) below(n graph.Node) (out []branch) {
-	for _, used := range l.family.Users {
-		users := used.Users
-		if used.Workload.Kind != "" {
-			users = []object.Identity{used.Workload}
-		}
-		for _, user := range users {
-			if l.graph.Find(used.Object.UID) == n {
-				out = append(out, branch{user: &Row{
-					Namespace: user.Namespace, Name: user.String(), Node: l.graph.Find(user.UID), Edge: graph.Edge{Node: graph.None},
-					Repeated: true, Notes: []Note{{used.Brief(), Waits}},
-				}})
-			}
-		}
-	}
-	return append(out, branches(l.children[n])...)
-}
-
-func branches(edges []graph.Edge) []branch {
-	out := make([]branch, len(edges))
-	for i, e := range edges {
-		out[i].Edge = e
-	}
-	return out
+	l.draw(l.full(n, graph.Edge{Node: graph.None}), l.children[n])
 }
 
 func (l *familyLayout) drawClaim(claim object.Identity) {
@@ -204,31 +169,26 @@ func (l *familyLayout) drawClaim(claim object.Identity) {
 	if j.Cause == collector.CauseUnservedVersion || j.Cause == collector.CauseUnknownKind {
 		row.Name += " (" + claim.APIVersion + ")"
 	}
-	l.draw(row, branches(edges))
+	l.draw(row, edges)
 }
 
 // draw adds a row and, depth first, everything below it.
-func (l *familyLayout) draw(root Row, children []branch) {
+func (l *familyLayout) draw(root Row, children []graph.Edge) {
 	l.rows = append(l.rows, root)
 	path := []graph.Node{root.Node}
-	table.Tree(children, func(b branch, depth int, branches string) []branch {
-		if b.user != nil {
-			b.user.Prefix = branches
-			l.rows = append(l.rows, *b.user)
-			return nil
-		}
+	table.Tree(children, func(e graph.Edge, depth int, branches string) []graph.Edge {
 		for _, closed := range path[depth:] {
 			delete(l.open, closed)
 		}
 		path = path[:depth]
-		row := l.child(b.Edge, root.Claim != nil && depth == 1)
+		row := l.child(e, root.Claim != nil && depth == 1)
 		row.Prefix = branches
 		l.rows = append(l.rows, row)
 		if row.Repeated {
 			return nil
 		}
-		path = append(path, b.Node)
-		return l.below(b.Node)
+		path = append(path, e.Node)
+		return l.children[e.Node]
 	})
 	clear(l.open)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/object"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/color"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/tree"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/pkg/snapshot/snapshottest"
 )
@@ -260,7 +261,8 @@ func TestNewDocument(t *testing.T) {
 	g := graph.New(s)
 	family := everything(g)
 	family.Targets.Add(g.Find(web.UID))
-	got := tree.NewDocument(g, collector.NewJudge(g), family)
+	used := reason.UsedByOthers{Object: web.Identity, As: object.AsVolume, Users: []object.Identity{{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "debug"}}}
+	got := tree.NewDocument(g, collector.NewJudge(g), family, []reason.UsedByOthers{used})
 	created := web.Created
 	want := &tree.FamilyData{
 		Gaps:    []snapshot.Gap{{Resource: "secrets", Reason: snapshot.Forbidden}},
@@ -274,7 +276,7 @@ func TestNewDocument(t *testing.T) {
 					{Reference: object.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "old", UID: "Deployment/shop/old"}, Verdict: collector.VerdictDangling, Rule: "missing-owner"},
 				},
 			},
-			{Identity: web.Identity, Created: &created, Owners: []tree.JudgedReference{}},
+			{Identity: web.Identity, Created: &created, Owners: []tree.JudgedReference{}, UsedBy: []*reason.Reason{reason.Of(used)}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

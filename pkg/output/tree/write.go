@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/escape"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/table"
 	"github.com/kubectl-gc/kubectl-gc/pkg/output/wording"
+	"github.com/kubectl-gc/kubectl-gc/pkg/reason"
 )
 
 // RowView says how rows are written.
@@ -22,6 +23,7 @@ type RowView struct {
 	Graph    *graph.Graph
 	Judge    *collector.Judge
 	Cells    map[types.UID]object.Columns // nil without a server
+	Users    []reason.UsedByOthers        // of the targets, on request
 	Palette  *color.Palette
 	Wide     bool
 	Isolated int // number of objects without owner and dependent, which are not shown
@@ -30,7 +32,8 @@ type RowView struct {
 // maxText limits the characters shown of a string from the cluster.
 const maxText = 120
 
-// Write writes the rows as a table, and a summary on the last line. It escapes everything.
+// Write writes the rows as a table, then a line for each kind of use, and a summary on the last line. It escapes
+// everything.
 func (v RowView) Write(w io.Writer, rows []Row) error {
 	header := []string{"NAMESPACE", "NAME", "READY", "STATUS", "AGE"}
 	if v.Wide {
@@ -50,6 +53,11 @@ func (v RowView) Write(w io.Writer, rows []Row) error {
 	header, cells = table.DropEmpty(header, cells, "READY", "STATUS", "AGE")
 	if err := table.Write(w, header, cells, "", "NAME", "NAMESPACE"); err != nil {
 		return err
+	}
+	for _, used := range v.Users {
+		if _, err := fmt.Fprintln(w, v.Palette.Changed(escape.Sentence(used.Message())+".")); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintln(w, v.summary(rows))
 	return err
