@@ -101,8 +101,8 @@ type usageFields struct {
 			Projected         struct {
 				Sources []struct{ Secret, ConfigMap *usedSource }
 			}
-			CSI, FlexVolume, ISCSI struct{ NodePublishSecretRef, SecretRef *usedSource }
-			PersistentVolumeClaim  struct{ ClaimName string }
+			CSI                   struct{ NodePublishSecretRef *usedSource }
+			PersistentVolumeClaim struct{ ClaimName string }
 		}
 		ImagePullSecrets     []*usedSource
 		VolumeClaimTemplates []struct{ Metadata struct{ Name string } }

@@ -25,13 +25,13 @@ func Users(g *graph.Graph, read Usages, named []graph.Node, goes func(graph.Node
 		schema.GroupKind
 		namespace, name string
 	}
-	targets := map[target]graph.Node{}
+	targets := map[target]object.Identity{}
 	for _, n := range named {
 		o := g.Object(n)
-		targets[target{o.GroupVersionKind().GroupKind(), o.Namespace, o.Name}] = n
+		targets[target{o.GroupVersionKind().GroupKind(), o.Namespace, o.Name}] = o.Identity
 	}
 	type use struct {
-		of, workload graph.Node
+		of, workload object.Identity
 		as           object.UsedAs
 	}
 	at := map[use]int{}
@@ -42,31 +42,29 @@ func Users(g *graph.Graph, read Usages, named []graph.Node, goes func(graph.Node
 		if len(named) == 0 || len(u.Uses) == 0 {
 			continue
 		}
-		used := map[graph.Node]bool{}
+		var workload object.Identity
+		if above := Workload(g, n); o.IsPod() && above != n && !goes(above) {
+			workload = g.Object(above).Identity
+		}
+		bare := workload.Kind == ""
+		if bare && goes(n) || u.Ended && (bare || workload.Kind == "Job") {
+			continue
+		}
+		counted := map[object.Identity]bool{}
 		for _, by := range u.Uses {
-			of, ok := targets[target{by.GroupKind, o.Namespace, by.Name}]
+			used, ok := targets[target{by.GroupKind, o.Namespace, by.Name}]
 			if !ok {
-				of, ok = targets[target{by.GroupKind, "", by.Name}]
+				used, ok = targets[target{by.GroupKind, "", by.Name}]
 			}
-			if !ok || used[of] {
+			if !ok || counted[used] {
 				continue
 			}
-			used[of] = true
-			key := use{of, graph.None, by.As}
-			if workload := Workload(g, n); o.IsPod() && workload != n && !goes(workload) {
-				key.workload = workload
-			}
-			ended := u.Ended && (key.workload == graph.None || g.Object(key.workload).Kind == "Job")
-			if ended || key.workload == graph.None && goes(n) {
-				continue
-			}
+			counted[used] = true
+			key := use{used, workload, by.As}
 			k, known := at[key]
 			if !known {
 				k, at[key] = len(out), len(out)
-				out = append(out, reason.UsedByOthers{Object: g.Object(of).Identity, As: by.As})
-				if key.workload != graph.None {
-					out[k].Workload = g.Object(key.workload).Identity
-				}
+				out = append(out, reason.UsedByOthers{Object: used, As: by.As, Workload: workload})
 			}
 			out[k].Users = append(out[k].Users, o.Identity)
 		}
@@ -93,20 +91,19 @@ func Workload(g *graph.Graph, n graph.Node) graph.Node {
 	return above[len(above)-1]
 }
 
-// controllers returns an object and the controllers above it.
-func controllers(g *graph.Graph, n graph.Node) []graph.Node {
-	out := []graph.Node{n}
+// controllers returns an object and the controllers above it, those of a cycle more than once.
+func controllers(g *graph.Graph, n graph.Node) (out []graph.Node) {
 	for len(out) <= maxControllers {
+		out = append(out, n)
 		o := g.Object(n)
 		i := slices.IndexFunc(o.Owners, object.Reference.Controls)
 		if i < 0 {
 			break
 		}
-		n = g.Owners(out[len(out)-1])[i]
-		if owner := g.Object(n); owner == nil || !owner.MatchesIdentity(o.Owners[i], o.Namespace) || slices.Contains(out, n) {
+		n = g.Owners(n)[i]
+		if owner := g.Object(n); owner == nil || !owner.MatchesIdentity(o.Owners[i], o.Namespace) {
 			break
 		}
-		out = append(out, n)
 	}
 	return out
 }

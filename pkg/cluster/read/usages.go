@@ -18,11 +18,7 @@ import (
 // found of that kind in the namespace, or everywhere. This is not metadata, so whole objects are requested. c is nil for
 // a snapshot from a file, which may hold them. Where that is not known, there is a gap. The error is the context's.
 func Usages(ctx context.Context, c *client.Client, s *snapshot.Snapshot, view *snapshot.View, wanted []object.Identity) (map[types.UID]object.Usage, []snapshot.Gap, error) {
-	type question struct {
-		client.Query
-		scanned []types.UID
-	}
-	var questions []question
+	var questions []client.Batch // with the scanned objects whose Usage is unknown
 	var unread []snapshot.Gap
 	slices.SortFunc(wanted, object.Identity.Compare)
 	for _, w := range slices.Compact(wanted) {
@@ -31,11 +27,11 @@ func Usages(ctx context.Context, c *client.Client, s *snapshot.Snapshot, view *s
 		}
 		t := snapshot.GuessType(w.GroupVersionKind())
 		t.Namespaced = w.Kind != "ClusterRoleBinding"
-		q := question{Query: client.Query{Type: *t, Namespace: w.Namespace, Name: w.Name}}
+		q := client.Batch{Query: client.Query{Type: *t, Namespace: w.Namespace, Name: w.Name}}
 		for _, o := range s.Objects {
 			_, known := s.Usages[o.UID]
 			if !known && o.Kind == w.Kind && o.GroupVersionKind().Group == t.Group && (w.Namespace == "" || w.Namespace == o.Namespace) && (w.Name == "" || w.Name == o.Name) {
-				q.scanned = append(q.scanned, o.UID)
+				q.Wanted = append(q.Wanted, o.Identity)
 			}
 		}
 		gap := snapshot.Gap{Group: t.Group, Resource: t.Resource, Namespace: w.Namespace, Reason: snapshot.NotInFile}
@@ -43,9 +39,9 @@ func Usages(ctx context.Context, c *client.Client, s *snapshot.Snapshot, view *s
 		case w.Name == "" && unlisted != nil:
 			gap.Reason = unlisted.Reason
 			unread = append(unread, gap)
-		case len(q.scanned) > 0 && c == nil:
+		case len(q.Wanted) > 0 && c == nil:
 			unread = append(unread, gap)
-		case len(q.scanned) > 0:
+		case len(q.Wanted) > 0:
 			questions = append(questions, q)
 		}
 	}
@@ -56,18 +52,18 @@ func Usages(ctx context.Context, c *client.Client, s *snapshot.Snapshot, view *s
 		usages map[types.UID]object.Usage
 		err    error
 	}
-	answers, err := client.InParallel(ctx, c.Config.SmallConcurrency, questions, func(q question) answer {
+	answers, err := client.InParallel(ctx, c.Config.SmallConcurrency, questions, func(q client.Batch) answer {
 		found, err := readUsages(ctx, c, q.Query)
 		return answer{found, err}
 	})
 	all := map[types.UID]object.Usage{}
 	for i, a := range answers {
-		q := questions[i]
+		q, scanned := questions[i].Query, questions[i].Wanted
 		if a.err != nil && !client.IsNotFound(a.err, q.Type.GroupResource(), q.Name) {
-			unread = append(unread, client.GapOf(q.Query, a.err))
+			unread = append(unread, client.GapOf(q, a.err))
 		} else {
-			for _, uid := range q.scanned { // what is gone since then uses nothing
-				all[uid] = a.usages[uid]
+			for _, o := range scanned { // what is gone since then uses nothing
+				all[o.UID] = a.usages[o.UID]
 			}
 		}
 		maps.Copy(all, a.usages)
