@@ -50,6 +50,10 @@ var (
 	InventoryElsewhere = says2("InventoryElsewhere", "controller cluster", func(controller, cluster string) string {
 		return fmt.Sprintf("%s deletes what it has deployed to %s, which is not shown here", controller, cluster)
 	})
+	// the object manages something outside of the cluster
+	ExternalDeleted = fixed("ExternalDeleted", "Crossplane deletes what it manages outside of the cluster")
+	// a field of its spec keeps that
+	ExternalKept = with[string]("ExternalKept", "field", "Crossplane keeps what it manages outside of the cluster, because of %s")
 	// the object is a revision of a Helm release
 	ReleaseForgotten = fixed("ReleaseForgotten", "Helm forgets this revision of the release, and its objects stay: to delete them, uninstall the release")
 )

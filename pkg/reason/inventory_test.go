@@ -22,6 +22,7 @@ func TestTheSentencesOfInventories(t *testing.T) {
 		{reason.InventoryNotHeld("Flux", "finalizers.fluxcd.io"), "Flux deletes nothing with it: it does not have the finalizer finalizers.fluxcd.io"},
 		{reason.InventoryKept("Flux", "suspend: true"), "Flux deletes nothing with it, because of suspend: true"},
 		{reason.InventoryElsewhere("Argo CD", "cluster prod"), "Argo CD deletes what it has deployed to cluster prod, which is not shown here"},
+		{reason.ExternalKept("deletionPolicy: Orphan"), "Crossplane keeps what it manages outside of the cluster, because of deletionPolicy: Orphan"},
 		{reason.DeletedByController{Controller: "Argo CD", With: app}, "Argo CD deletes it with Application/shop"},
 		{reason.KeptByMark{Controller: "Helm", Mark: "helm.sh/resource-policy: keep"}, "Helm keeps it because of helm.sh/resource-policy: keep"},
 		{reason.DefinitionKept("Argo CD"), "Argo CD deletes no CustomResourceDefinitions"},

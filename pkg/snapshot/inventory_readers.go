@@ -38,12 +38,18 @@ var inventories = map[schema.GroupKind]*inventoryReader{
 	{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}:        {"Flux", []string{"finalizers.fluxcd.io"}, readHelmRelease},
 }
 
-// claims are of kinds that users of Crossplane define, so only the finalizer tells (claim/reconciler.go).
-var claims = &inventoryReader{"Crossplane", []string{"finalizer.apiextensions.crossplane.io"}, readClaim}
+// inventoriesByFinalizer are of kinds that users and providers of Crossplane define, so only the finalizer tells
+// (claim/reconciler.go; crossplane-runtime: pkg/reconciler/managed/reconciler.go).
+var inventoriesByFinalizer = []*inventoryReader{
+	{"Crossplane", []string{"finalizer.apiextensions.crossplane.io"}, readClaim},
+	{"Crossplane", []string{"finalizer.managedresource.crossplane.io"}, readManagedResource},
+}
 
 func readerOf(o *object.Object) *inventoryReader {
-	if slices.Contains(o.Finalizers, claims.finalizers[0]) {
-		return claims
+	for _, reader := range inventoriesByFinalizer {
+		if slices.Contains(o.Finalizers, reader.finalizers[0]) {
+			return reader
+		}
 	}
 	return inventories[o.GroupVersionKind().GroupKind()]
 }
@@ -386,6 +392,31 @@ func readClaim(out *Inventory, _ *object.Object, raw json.RawMessage, _ ReadWhol
 	}
 	if composite := claim.Spec.ResourceRef; composite.Name != "" {
 		out.list(object.Identity{APIVersion: composite.APIVersion, Kind: composite.Kind, Name: composite.Name})
+	}
+	return nil
+}
+
+// readManagedResource follows crossplane-runtime 2: pkg/reconciler/managed/policies.go, ShouldDelete. What it lists is outside
+// of the cluster.
+func readManagedResource(out *Inventory, _ *object.Object, raw json.RawMessage, _ ReadWhole) error {
+	var managed struct {
+		Spec struct {
+			DeletionPolicy     string
+			ManagementPolicies []string // the API server sets *
+		}
+	}
+	if err := json.Unmarshal(raw, &managed); err != nil {
+		return err
+	}
+	policies := managed.Spec.ManagementPolicies
+	all := policies == nil || slices.Equal(policies, []string{"*"})
+	switch {
+	case all && managed.Spec.DeletionPolicy == "Orphan":
+		out.Nothing = reason.ExternalKept("deletionPolicy: Orphan")
+	case all || slices.Contains(policies, "Delete"), managed.Spec.DeletionPolicy != "Orphan" && slices.Contains(policies, "*"):
+		out.Nothing = reason.ExternalDeleted
+	default:
+		out.Nothing = reason.ExternalKept("managementPolicies: [" + strings.Join(policies, ", ") + "]")
 	}
 	return nil
 }
