@@ -38,13 +38,19 @@ func NewGuards(ctx context.Context, c *client.Client, seen *snapshot.Snapshot) *
 }
 
 // Ask asks the API server by dry run about the writes that a guard may match, at this pace unless it is nil. It returns an
-// answer for each of these.
+// answer for each of these. It does not ask aggregated APIs.
 func (g *Guards) Ask(ctx context.Context, writes []PlannedWrite, pace func(context.Context) error) snapshot.Answers {
 	out := snapshot.Answers{}
 	var asked []PlannedWrite
 	for _, w := range writes {
-		if len(g.matching(w)) > 0 || g.unread && g.admission.seen.ServedByKubernetes(g.admission.view, w.Object.Identity) {
+		switch matched := len(g.matching(w)) > 0; {
+		case !matched && !g.unread:
+		case g.admission.seen.ServedByKubernetes(g.admission.view, w.Object.Identity):
 			asked = append(asked, w)
+		case matched: // another server may know no dry runs, and do it
+			out[snapshot.Write{UID: w.Object.UID, Operation: w.Operation}] = reason.AdmissionAnswer{
+				Because: reason.RefusedByAdmission{Update: w.Operation == "UPDATE", Doubt: reason.NotAnswered},
+			}
 		}
 	}
 	for i, err := range g.admission.tryOut(ctx, asked, pace) {

@@ -112,3 +112,29 @@ func TestGuardsAnswerForWhoAsks(t *testing.T) {
 }
 
 const collector = "system:serviceaccount:kube-system:generic-garbage-collector"
+
+// An aggregated API server may carry out what is sent as a dry run.
+func TestGuardsAskNoAggregatedAPI(t *testing.T) {
+	const group = "admissionregistration.k8s.io/v1"
+	every := values{"operations": []string{"*"}, "apiGroups": []string{"*"}, "apiVersions": []string{"*"}, "resources": []string{"*/*"}}
+	cluster, server := clustertest.Serve(t, answers{
+		"/apis/" + group + "/validatingwebhookconfigurations": clustertest.Reply(listing(group, "ValidatingWebhookConfiguration", whole(group, "ValidatingWebhookConfiguration", "", "guard", values{"webhooks": []values{{
+			"name": "g.example.com", "rules": []values{every}, "clientConfig": values{"url": "https://127.0.0.1:1"},
+		}}}))),
+		"/apis/" + group + "/mutatingwebhookconfigurations": clustertest.Reply(listing(group, "MutatingWebhookConfiguration")),
+	})
+	zone := st.Object("aggregated.example.com/v1", "Zone", "shop/a", st.UID("uid-a"))
+	zone.ResourceVersion = "5"
+	seen := st.New(st.Serving(snapshot.Type{
+		Group: "aggregated.example.com", Version: "v1", Resource: "zones", Kind: "Zone", Namespaced: true, Verbs: []string{"delete", "get", "list", "patch", "watch"}, Preferred: true,
+	}), st.Listing(zone))
+	got := NewGuards(t.Context(), cluster, seen).Ask(t.Context(), []PlannedWrite{{Object: seen.Objects[0], Operation: "DELETE"}}, nil)
+	if answer := got[snapshot.Write{UID: "uid-a", Operation: "DELETE"}]; answer.Refused || answer.Because.Doubt != reason.NotAnswered {
+		t.Errorf("the answer is %+v", answer)
+	}
+	for _, r := range server.Requests() {
+		if r.Method != http.MethodGet {
+			t.Errorf("%s %s was sent", r.Method, r.Path)
+		}
+	}
+}
