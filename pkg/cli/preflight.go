@@ -151,12 +151,14 @@ const maxDryRuns = 20
 // dryRunSteps sends steps that change references to the API server as a dry run. The
 // admission plugin OwnerReferencesPermissionEnforcement may refuse them to a user who may
 // patch the object, but not delete it, or if the new reference blocks the deletion of its
-// owner. The grants are those to delete the object of each step.
+// owner. The grants are those to delete the object of each step. An aggregated API is not asked: its server may carry out
+// a dry run.
 func dryRunSteps(ctx context.Context, seen Scanned, samples []*plan.Step, grants []read.Grant) []deniedRight {
 	writer := write.New(seen.Cluster, seen.Snapshot, true)
 	var sent []int
 	for i, s := range samples {
-		if len(sent) < maxDryRuns && (len(grants[i].Refused) > 0 || addsBlockingReference(s)) {
+		mayBeRefused := len(grants[i].Refused) > 0 || addsBlockingReference(s)
+		if len(sent) < maxDryRuns && mayBeRefused && seen.Snapshot.ServedByKubernetes(seen.Graph().View(), s.Object.Identity) {
 			sent = append(sent, i)
 		}
 	}

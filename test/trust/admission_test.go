@@ -93,3 +93,29 @@ func TestAdmissionIsAskedOnceAboutWhatAGuardMatches(t *testing.T) {
 		t.Errorf("a run asks about %q, want %q", got, want)
 	}
 }
+
+// An aggregated API server may carry out what is sent as a dry run, so nothing is tried there before the question.
+func TestNothingIsTriedInAnAggregatedAPIBeforeTheQuestion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		of   *Type
+		want []string
+	}{
+		"a built-in type": {ConfigMaps, []string{"a"}},
+		"another server":  {aggregated("metrics.example.com", "samples", "Sample"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewServer(t)
+			if c.of != ConfigMaps {
+				s.Serve(c.of)
+			}
+			former := referenceTo(s.Add(Secrets.Object("shop", "owner")))
+			former.UID, former.BlockOwnerDeletion = "former", new(true)
+			s.Add(ownedBy(c.of.Object("shop", "a"), former))
+			newUser(t, s).runs("repair", c.of.Resource+"/a", "-n", "shop", "--fix", "relink").exits(4)
+			if got := s.dryRuns(); !slices.Equal(got, c.want) {
+				t.Errorf("dry runs are sent about %q, want %q", got, c.want)
+			}
+		})
+	}
+}
